@@ -1,0 +1,36 @@
+# Everything starts from a bare Python 3.11: `make demo` and `make test` need nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup demo test check format clean
+
+help:  ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: $(READY)  ## make .venv with everything in it
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[train,dev]'
+	@touch $@
+
+demo: $(READY)  ## train a translator from nothing, score it, look inside (under four minutes)
+	@rm -rf build/demo
+	@$(BIN)/heedful demo --out build/demo
+
+test: $(READY)  ## run every test
+	$(BIN)/pytest
+
+check: $(READY)  ## format, lint, types and the fast tests, as before every commit
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -m 'not slow'
+
+format: $(READY)  ## put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what was built
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,53 @@
+"""The Transformer of "Attention Is All You Need" to train, look inside and ship.
+
+>>> translator = heedful.load("model/")
+>>> print(translator.translate("Good morning!"))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heedful.decoding.translator import Translation, Translator, load
+    from heedful.errors import HeedfulError
+    from heedful.evaluation import Score, evaluate
+    from heedful.recipe import Recipe, load_recipe
+    from heedful.run import train_model
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "HeedfulError",
+    "Recipe",
+    "Score",
+    "Translation",
+    "Translator",
+    "__version__",
+    "evaluate",
+    "load",
+    "load_recipe",
+    "train_model",
+]
+
+_HOMES = {
+    "HeedfulError": "heedful.errors",
+    "Recipe": "heedful.recipe",
+    "Score": "heedful.evaluation",
+    "Translation": "heedful.decoding.translator",
+    "Translator": "heedful.decoding.translator",
+    "evaluate": "heedful.evaluation",
+    "load": "heedful.decoding.translator",
+    "load_recipe": "heedful.recipe",
+    "train_model": "heedful.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: `import heedful` stays instant."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'heedful' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,236 @@
+"""The command line: one short function per verb. Whatever is heavy is imported inside."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from heedful import __version__
+from heedful.errors import ConfigError, HeedfulError, MissingExtraError
+
+app = typer.Typer(
+    help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
+    epilog="Try it: heedful demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model folder, as written by `heedful train`.")
+]
+BeamOption = Annotated[
+    int | None,
+    typer.Option("--beam", help="Hypotheses kept at every step; 1 is greedy and fastest."),
+]
+AlphaOption = Annotated[
+    float | None,
+    typer.Option("--alpha", help="Length penalty ((5+n)/6)^alpha: higher favours longer output."),
+]
+
+
+def main() -> None:
+    """Run the command line; an error of the user's is one line and exit code 2."""
+    try:
+        app()
+    except HeedfulError as error:
+        print(f"heedful: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"heedful {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _heedful(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None: ...
+
+
+@app.command()
+def train(
+    source: Annotated[
+        str, typer.Option(help="Sentences to translate from, one a line; or a TSV of pairs.")
+    ] = "",
+    target: Annotated[str, typer.Option(help="Their translations, line by line.")] = "",
+    out: Annotated[Path, typer.Option(help="The model folder to write.")] = Path("model"),
+    recipe: Annotated[
+        str, typer.Option(help="A TOML file, or a recipe by name: default, paper, demo.")
+    ] = "default",
+    valid_source: Annotated[
+        str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
+    ] = "",
+    valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
+) -> None:
+    """Train a translator from two text files, or one TSV, into a model folder.
+
+    Files are UTF-8, plain or .gz. Line n of the target translates line n of the source.
+    The same command goes on where an interrupted one stopped. Every choice that was made
+    is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
+
+    heedful train --source train.en --target train.de --out model/
+    """
+    _require_torch()
+    from heedful.display import show
+    from heedful.recipe import load_recipe
+    from heedful.run import train_model
+    from heedful.terminal import say
+
+    files = {"source": source, "target": target}
+    valid = {"valid_source": valid_source, "valid_target": valid_target}
+    console = Console()
+    show(train_model(load_recipe(recipe, **files, **valid), out), console)
+    say(console, f'Ready: heedful translate {out} "..."')
+
+
+@app.command()
+def translate(
+    model: ModelArgument,
+    text: Annotated[
+        list[str] | None, typer.Argument(help="Text to translate; without it, lines are read.")
+    ] = None,
+    input: Annotated[
+        Path | None, typer.Option("--input", "-i", help="A file to read, plain or .gz.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file to write instead of the screen.")
+    ] = None,
+    beam: BeamOption = None,
+    alpha: AlphaOption = None,
+    n_best: Annotated[
+        int, typer.Option(help="Show so many candidates per line, each with its score.")
+    ] = 1,
+) -> None:
+    """Translate text, a file, or whatever is piped in, line by line and in order.
+
+    heedful translate model/ "Good morning!"
+
+    heedful translate model/ --input letters.en --output letters.de
+
+    cat letters.en | heedful translate model/ > letters.de
+    """
+    lines = text or _input_lines(input)
+    from heedful.decoding.translator import load
+
+    translator = load(model)
+    kept = translator.search.beam_size if beam is None else beam
+    if not 1 <= n_best <= kept:
+        raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
+    translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha)
+    _write_lines(output, (line for item in translations for line in _shown(item, n_best)))
+
+
+@app.command()
+def evaluate(
+    model: ModelArgument,
+    source: Annotated[
+        Path, typer.Option(help="Sentences to translate, one a line; or a TSV of pairs.")
+    ],
+    target: Annotated[Path | None, typer.Option(help="Their reference translations.")] = None,
+    beam: BeamOption = None,
+    alpha: AlphaOption = None,
+    tokenize: Annotated[
+        str, typer.Option(help="sacrebleu's tokenizer for BLEU: 13a, none, zh, ja-mecab, ...")
+    ] = "13a",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file to write the translations to.")
+    ] = None,
+) -> None:
+    """Score a model on a test set: BLEU, chrF, TER and exact match, each with its signature.
+
+    heedful evaluate model/ --source test.en --target test.de
+    """
+    from heedful.decoding.translator import load
+    from heedful.evaluation import evaluate
+    from heedful.terminal import say, score_lines
+    from heedful.text.corpus import read_pairs
+
+    sources, references = zip(*read_pairs(source, target), strict=True)
+    texts = [
+        str(item) for item in load(model).translate_lines(sources, beam_size=beam, alpha=alpha)
+    ]
+    scores = evaluate(texts, references, tokenize=tokenize)
+    if output:
+        _write_lines(output, texts)
+    say(Console(), *score_lines(scores))
+
+
+@app.command()
+def info(model: ModelArgument) -> None:
+    """Tell what a model folder holds: sizes, data, training and scores.
+
+    heedful info model/
+    """
+    from heedful.card import info_table
+    from heedful.folder import ModelFolder
+
+    folder = ModelFolder(model)
+    Console().print(info_table(folder.config(), folder.provenance()))
+
+
+@app.command()
+def demo(
+    locale: Annotated[
+        str, typer.Option(help="Translate from English to this: fr, de, ja, pt_BR, ...")
+    ] = "fr",
+    out: Annotated[Path, typer.Option(help="A folder for corpus and model.")] = Path("demo"),
+) -> None:
+    """Train a translator from nothing in two minutes, score it, and look inside.
+
+    The corpus is generated from CLDR: dates, times, numbers, money, units, countries and
+    languages, from English into any locale, so that every sentence has one right answer.
+    """
+    _require_torch()
+    from heedful.demo import run_demo
+
+    run_demo(out, locale, Console())
+
+
+def _input_lines(path: Path | None) -> Iterator[str]:
+    from heedful.text.corpus import decode_lines, read_lines
+
+    if path is not None:
+        return read_lines(path)
+    if sys.stdin.isatty():
+        raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
+    return decode_lines(sys.stdin.buffer, "standard input")
+
+
+def _shown(translation: Any, n_best: int) -> Iterator[str]:
+    if n_best == 1:
+        yield translation.text
+    else:
+        for candidate in [translation, *translation.alternatives][:n_best]:
+            yield f"{candidate.score:.4f}\t{candidate.text}"
+
+
+def _write_lines(path: Path | None, lines: Iterable[str]) -> None:
+    if path is None:
+        for line in lines:
+            print(line)
+        return
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
+    except BaseException:
+        partial.unlink()
+        raise
+    partial.replace(path)
+
+
+def _require_torch() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        raise MissingExtraError("training needs torch; install it: pip install 'heedful[train]'")

@@ -1,0 +1,1 @@
+"""Section 6.1: search, and the translator built on it."""

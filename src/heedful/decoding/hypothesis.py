@@ -1,0 +1,43 @@
+"""What search looks for, and how it is ranked (section 6.1)."""
+
+from dataclasses import dataclass
+
+from heedful.errors import ConfigError
+
+EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How to search. The defaults are those of section 6.1."""
+
+    beam_size: int = 4
+    """Hypotheses kept at every step; 1 is greedy search."""
+
+    alpha: float = 0.6
+    """α: how much the length penalty favours longer output."""
+
+    def __post_init__(self) -> None:
+        if self.beam_size < 1:
+            raise ConfigError(f"beam_size must be at least 1, got {self.beam_size}")
+        if self.alpha < 0:
+            raise ConfigError(f"alpha must not be negative, got {self.alpha}")
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A translation as ids, without BOS and EOS."""
+
+    pieces: tuple[int, ...]
+    log_probability: float
+    is_finished: bool = True
+    """Whether it ended in EOS, rather than at the length limit."""
+
+    def score(self, alpha: float) -> float:
+        """Return log-probability over the length penalty ((5 + n) / 6)^α, EOS counted in n."""
+        return self.log_probability / length_penalty(len(self.pieces) + self.is_finished, alpha)
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """((5 + n) / 6)^α, of Wu et al. (2016)."""
+    return float(((5 + length) / 6) ** alpha)

@@ -1,0 +1,139 @@
+"""Greedy and beam search (section 6.1) over anything that can score the next piece."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from heedful.decoding.hypothesis import Hypothesis
+from heedful.specials import BOS, EOS
+
+
+@runtime_checkable
+class State(Protocol):
+    """What a step remembers, one row per hypothesis."""
+
+    def select(self, rows: Int[Tensor, " chosen"]) -> Any:
+        """Keep the given rows, in the given order."""
+
+
+Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
+"""Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
+
+
+def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[Hypothesis]:
+    """Follow the likeliest next piece of every sentence until it is EOS."""
+    found: list[Hypothesis | None] = [None] * len(max_lengths)
+    limits = torch.tensor(max_lengths)
+    sentences = torch.arange(len(max_lengths))
+    written = torch.full((len(max_lengths), 1), BOS)
+    totals = torch.zeros(len(max_lengths))
+    while len(sentences):
+        log_probabilities, state = step(written[:, -1], state)
+        best, pieces = log_probabilities.max(dim=1)
+        totals = totals + best
+        written = torch.cat([written, pieces[:, None]], dim=1)
+        ends = pieces == EOS
+        stops = ends | (limits <= written.size(1) - 1)
+        for row in stops.nonzero().flatten().tolist():
+            found[int(sentences[row])] = _hypothesis(written[row, 1:], totals[row])
+        if stops.any():
+            rows = (~stops).nonzero().flatten()
+            sentences, limits, written, totals = (
+                t[rows] for t in (sentences, limits, written, totals)
+            )
+            state = state.select(rows)
+    return [hypothesis for hypothesis in found if hypothesis is not None]
+
+
+def beam_search(
+    step: Step, state: State, max_lengths: Sequence[int], *, beam_size: int, alpha: float
+) -> list[list[Hypothesis]]:
+    """Find up to `beam_size` hypotheses for every sentence, best first.
+
+    The state starts with one row per sentence. A sentence is done when as many hypotheses as the
+    beam is wide have ended, each among the best `beam_size` of its step, or at its length limit.
+    """
+    beams = _Beams(max_lengths, beam_size)
+    while len(beams.sentences):
+        log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
+        rows = beams.advance(log_probabilities)
+        state = state.select(rows)
+    return [
+        sorted(found, key=lambda hypothesis: hypothesis.score(alpha), reverse=True)[:beam_size]
+        for found in beams.found
+    ]
+
+
+class _Beams:
+    """The unfinished hypotheses of every sentence that is still searched."""
+
+    def __init__(self, max_lengths: Sequence[int], beam_size: int) -> None:
+        num_sentences = len(max_lengths)
+        self.beam_size = beam_size
+        self.found: list[list[Hypothesis]] = [[] for _ in max_lengths]
+        self.sentences = torch.arange(num_sentences)
+        self.limits = torch.tensor(max_lengths)
+        self.written: Int[Tensor, "sentence beam length"] = torch.full((num_sentences, 1, 1), BOS)
+        self.totals: Float[Tensor, "sentence beam"] = torch.zeros(num_sentences, 1)
+
+    def advance(self, log_probabilities: Float[Tensor, "rows vocab"]) -> Int[Tensor, " chosen"]:
+        """Grow every beam by one piece and return the rows that its new hypotheses come from."""
+        vocab_size = log_probabilities.size(1)
+        width = self.totals.size(1)
+        candidates = self.totals[:, :, None] + log_probabilities.unflatten(0, (-1, width))
+        # Twice the beam, so that a beam's worth goes on even if as many end here.
+        num_candidates = min(2 * self.beam_size, width * vocab_size)
+        totals, flat = candidates.flatten(1).topk(num_candidates)
+        parents, pieces = flat // vocab_size, flat % vocab_size
+        parents_written = self.written.gather(
+            1, parents[:, :, None].expand(-1, -1, self.written.size(2))
+        )
+        written = torch.cat([parents_written, pieces[:, :, None]], dim=2)
+        ends = pieces == EOS
+        is_done = self._collect(written, totals, ends)
+        going_on = ends.int().argsort(dim=1, stable=True)[:, : self.beam_size]
+        return self._keep(
+            ~is_done, going_on, parents, written, totals.masked_fill(ends, -torch.inf)
+        )
+
+    def _collect(
+        self,
+        written: Int[Tensor, "sentence candidate length"],
+        totals: Float[Tensor, "sentence candidate"],
+        ends: Bool[Tensor, "sentence candidate"],
+    ) -> Bool[Tensor, " sentence"]:
+        """Note the hypotheses that stop here; tell which sentences are done."""
+        is_last = self.limits <= written.size(2) - 1
+        stops = (ends | is_last[:, None]) & totals.isfinite()
+        stops[:, self.beam_size :] = False
+        for row, candidate in stops.nonzero().tolist():
+            hypothesis = _hypothesis(written[row, candidate, 1:], totals[row, candidate])
+            self.found[int(self.sentences[row])].append(hypothesis)
+        num_found = torch.tensor([len(self.found[index]) for index in self.sentences.tolist()])
+        return is_last | (num_found >= self.beam_size)
+
+    def _keep(
+        self,
+        alive: Bool[Tensor, " sentence"],
+        going_on: Int[Tensor, "sentence beam"],
+        parents: Int[Tensor, "sentence candidate"],
+        written: Int[Tensor, "sentence candidate length"],
+        totals: Float[Tensor, "sentence candidate"],
+    ) -> Int[Tensor, " chosen"]:
+        starts = torch.arange(len(alive))[:, None] * self.totals.size(1)
+        rows = (starts + parents.gather(1, going_on))[alive].flatten()
+        self.sentences, self.limits = self.sentences[alive], self.limits[alive]
+        self.totals = totals.gather(1, going_on)[alive]
+        self.written = written.gather(1, going_on[:, :, None].expand(-1, -1, written.size(2)))[
+            alive
+        ]
+        return rows
+
+
+def _hypothesis(written: Int[Tensor, " length"], total: Float[Tensor, ""]) -> Hypothesis:
+    pieces = tuple(written.tolist())
+    is_finished = pieces[-1] == EOS
+    return Hypothesis(pieces[:-1] if is_finished else pieces, total.item(), is_finished)

@@ -1,0 +1,125 @@
+"""The translator: text in, Translation out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, overload, runtime_checkable
+
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.errors import MissingExtraError
+from heedful.folder import ModelFolder
+from heedful.text.normalise import normalise
+from heedful.text.tokenizer import Tokenizer
+
+_CHUNK = 1_024  # lines translated together, so that lengths can be matched
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Whatever turns source ids into hypotheses."""
+
+    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One way to translate."""
+
+    text: str
+    score: float
+    """Log-probability over the length penalty: higher is better, 0 is certain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """What became of one text. `str()` of it is the translated text."""
+
+    source: str
+    text: str
+    score: float
+    """Log-probability over the length penalty: higher is better, 0 is certain."""
+    alternatives: tuple[Candidate, ...] = ()
+    """The other candidates of the beam, best first."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Translator:
+    """A vocabulary and an engine, ready to translate."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, engine: Engine, search: SearchConfig | None = None
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.engine = engine
+        self.search = search or SearchConfig()
+
+    @overload
+    def translate(
+        self, text: str, *, beam_size: int | None = ..., alpha: float | None = ...
+    ) -> Translation: ...
+    @overload
+    def translate(
+        self,
+        text: list[str] | tuple[str, ...],
+        *,
+        beam_size: int | None = ...,
+        alpha: float | None = ...,
+    ) -> list[Translation]: ...
+    def translate(
+        self,
+        text: str | list[str] | tuple[str, ...],
+        *,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+    ) -> Translation | list[Translation]:
+        """Translate one text, or many at once, which is faster than one by one."""
+        config = self._config(beam_size, alpha)
+        if isinstance(text, str):
+            return self._translate([text], config)[0]
+        return self._translate(text, config)
+
+    def translate_lines(
+        self, lines: Iterable[str], *, beam_size: int | None = None, alpha: float | None = None
+    ) -> Iterator[Translation]:
+        """Translate a stream of lines in order, in memory that does not grow with it."""
+        config, lines = self._config(beam_size, alpha), iter(lines)
+        while chunk := list(islice(lines, _CHUNK)):
+            yield from self._translate(chunk, config)
+
+    def _config(self, beam_size: int | None, alpha: float | None) -> SearchConfig:
+        return SearchConfig(
+            beam_size=self.search.beam_size if beam_size is None else beam_size,
+            alpha=self.search.alpha if alpha is None else alpha,
+        )
+
+    def _translate(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:
+        translations = [Translation(source=text, text=text, score=0.0) for text in texts]
+        written = [index for index, text in enumerate(texts) if normalise(text)]
+        sources = [self.tokenizer.encode(texts[index]) for index in written]
+        found = self.engine.search(sources, config)
+        for index, hypotheses in zip(written, found, strict=True):
+            best, *others = [
+                Candidate(text=self.tokenizer.decode(h.pieces), score=h.score(config.alpha))
+                for h in hypotheses
+            ]
+            translations[index] = Translation(
+                source=texts[index], text=best.text, score=best.score, alternatives=tuple(others)
+            )
+        return translations
+
+
+def load(folder: str | Path) -> Translator:
+    """Load a model folder and return what translates with it."""
+    model_folder = ModelFolder(Path(folder))
+    search = SearchConfig(**model_folder.provenance()["search"])
+    try:
+        from heedful.decoding.pytorch_engine import PyTorchEngine
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"translating needs {error.name}; install it with: pip install 'heedful[train]'"
+        ) from error
+    return Translator(model_folder.tokenizer(), PyTorchEngine.load(model_folder), search)

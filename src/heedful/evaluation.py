@@ -1,0 +1,64 @@
+"""Scores that cannot be printed without saying how they were computed: sacrebleu's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from heedful.errors import ConfigError, CorpusError, near_miss
+from heedful.text.normalise import normalise
+
+
+@dataclass(frozen=True)
+class Score:
+    """A number and the signature without which it means nothing."""
+
+    name: str
+    value: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.2f} ({self.signature})"
+
+
+def evaluate(
+    hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str = "13a"
+) -> list[Score]:
+    """Score translations against one reference each: BLEU, chrF, TER and exact match."""
+    if len(hypotheses) != len(references) or not references:
+        raise CorpusError(
+            f"cannot score {len(hypotheses)} translations against {len(references)} references"
+        )
+    if tokenize not in BLEU.TOKENIZERS:
+        raise ConfigError(
+            f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, BLEU.TOKENIZERS)}"
+        )
+    metrics = (BLEU(tokenize=tokenize), CHRF(), TER())
+    scores = [_score(metric, hypotheses, references) for metric in metrics]
+    return [*scores, exact_match(hypotheses, references)]
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
+    """Score by BLEU alone, as training does on its way, with the short signature."""
+    return _score(BLEU(), hypotheses, references, short=True)
+
+
+def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
+    """Return the percentage of translations equal to their reference."""
+    pairs = zip(hypotheses, references, strict=True)
+    equal = sum(normalise(ours) == normalise(theirs) for ours, theirs in pairs)
+    return Score("exact match", 100 * equal / len(references), f"n:{len(references)}|norm:nfc+ws")
+
+
+def _score(
+    metric: Metric,
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    short: bool = False,
+) -> Score:
+    value = metric.corpus_score(list(hypotheses), [list(references)]).score
+    return Score(type(metric).__name__, value, metric.get_signature().format(short=short))

@@ -1,0 +1,94 @@
+"""A model folder: the one thing that moves between the verbs. Reading it needs no torch."""
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from heedful.errors import HeedfulError, ModelFolderError
+from heedful.model.config import ModelConfig
+from heedful.text.tokenizer import Tokenizer
+
+
+class ModelFolder:
+    """Where a trained model keeps its parts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config_file = path / "config.json"
+        self.weights_file = path / "model.safetensors"
+        self.tokenizer_file = path / "tokenizer.model"
+        self.recipe_file = path / "recipe.toml"
+        self.provenance_file = path / "provenance.json"
+        self.card_file = path / "README.md"
+        self.training = path / "training"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether training has ended; the provenance is what it writes last."""
+        return self.provenance_file.exists()
+
+    def config(self) -> ModelConfig:
+        """Read the sizes of the network."""
+        document = self._read_json(self.config_file)
+        known = {field.name for field in fields(ModelConfig)}
+        if unknown := sorted(document.keys() - known):
+            raise ModelFolderError(
+                f"{self.config_file}: unknown name '{unknown[0]}'; "
+                "the model was made by a newer heedful, so upgrade"
+            )
+        try:
+            return ModelConfig(**document)
+        except (TypeError, HeedfulError) as error:
+            raise ModelFolderError(f"{self.config_file}: {error}") from error
+
+    def tokenizer(self) -> Tokenizer:
+        """Read the vocabulary."""
+        self._require(self.tokenizer_file)
+        return Tokenizer.load(self.tokenizer_file)
+
+    def provenance(self) -> dict[str, Any]:
+        """Read what the model was made from, how, and how well it did."""
+        return self._read_json(self.provenance_file)
+
+    def _read_json(self, path: Path) -> dict[str, Any]:
+        self._require(path)
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelFolderError(f"{path}: damaged, {error}; train or copy it again") from error
+        if not isinstance(document, dict):
+            raise ModelFolderError(f"{path}: damaged, not a JSON object; train or copy it again")
+        return document
+
+    def _require(self, path: Path) -> None:
+        if not self.path.is_dir():
+            raise ModelFolderError(f"{self.path}: no such model folder; check the path")
+        if not path.exists():
+            hint = (
+                "its training has not finished; run the same `heedful train` command to go on"
+                if self.training.is_dir()
+                else "this is not a finished heedful model folder"
+            )
+            raise ModelFolderError(f"{self.path} has no {path.name}: {hint}")
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that it is there whole or not at all, whatever happens meanwhile."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_bytes(content.encode() if isinstance(content, str) else content)
+    settle(partial, path)
+
+
+def settle(partial: Path, path: Path) -> None:
+    """Put a completely written file in its place and make that last."""
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,147 @@
+"""A recipe: every choice that makes one run, in one TOML file."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from heedful.decoding.hypothesis import SearchConfig
+from heedful.errors import ConfigError, near_miss
+from heedful.model.config import ModelConfig, preset
+from heedful.text.corpus import CleaningConfig
+from heedful.text.prepare import DataConfig
+from heedful.text.tokenizer import TokenizerConfig
+from heedful.training.trainer import TrainingConfig
+
+DEFAULT = "default"
+ROOT = "paper"  # what a recipe leaves open is done as the paper does it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The sections of a recipe file; each belongs to the module that reads it."""
+
+    data: DataConfig
+    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """A preset and changes to it; the vocabulary's size joins when that is known."""
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+
+    def model_config(self, vocab_size: int) -> ModelConfig:
+        """Complete the sizes of the network."""
+        changes = dict(self.model)
+        return preset(changes.pop("preset", "base"), **changes, vocab_size=vocab_size)
+
+    def toml(self) -> str:
+        """Write the recipe down with every choice made explicit."""
+        model = asdict(self.model_config(vocab_size=1))
+        del model["vocab_size"]
+        sections = {**asdict(self), "model": model}
+        return "\n".join(_section_toml(name, values) for name, values in sections.items())
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "data": DataConfig,
+    "cleaning": CleaningConfig,
+    "tokenizer": TokenizerConfig,
+    "model": ModelConfig,
+    "training": TrainingConfig,
+    "search": SearchConfig,
+}
+
+
+def known_recipes() -> list[str]:
+    """Return the names of the recipes that come with the program."""
+    folder = resources.files("heedful") / "recipes"
+    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".toml"))
+
+
+def load_recipe(name: str = DEFAULT, **data: str) -> Recipe:
+    """Read a recipe by name or path; `data` names files in place of those in the recipe.
+
+    A recipe states what differs from the one it names as `recipe`, or else from the default,
+    which in turn states what differs from the paper.
+    """
+    sections = _read_layers(name)
+    sections["data"] = sections["data"] | {key: value for key, value in data.items() if value}
+    return Recipe(**{section: _make(section, values, name) for section, values in sections.items()})
+
+
+def _read_layers(name: str) -> dict[str, dict[str, Any]]:
+    document = _read(name)
+    beneath = document.get("recipe", DEFAULT)
+    if name == ROOT:
+        lower: dict[str, dict[str, Any]] = {}
+    elif beneath in known_recipes():
+        lower = _read_layers(beneath)
+    else:
+        raise ConfigError(
+            f"{name}: unknown recipe '{beneath}'; {near_miss(str(beneath), known_recipes())}"
+        )
+    return {section: lower.get(section, {}) | document.get(section, {}) for section in _SECTIONS}
+
+
+def _read(name: str) -> dict[str, Any]:
+    """Parse a recipe and refuse any name or type that its sections do not know."""
+    try:
+        if name in known_recipes():
+            text = (resources.files("heedful") / "recipes" / f"{name}.toml").read_text("utf-8")
+        else:
+            text = Path(name).read_text("utf-8")
+        document = tomllib.loads(text)
+    except FileNotFoundError:
+        names = ", ".join(known_recipes())
+        raise ConfigError(f"{name}: no such recipe file; recipes known by name: {names}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{name}: cannot be read as a recipe; {error}") from error
+    _refuse_unknown(document, {"recipe", *_SECTIONS}, name)
+    for section, kind in _SECTIONS.items():
+        values = document.get(section, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"{name}: {section} must be a section, written [{section}]")
+        _check(values, section, kind, name)
+    return document
+
+
+def _check(values: dict[str, Any], section: str, kind: type[Any], where: str) -> None:
+    types = get_type_hints(kind)
+    if kind is ModelConfig:
+        types = {"preset": str, **types}
+        del types["vocab_size"]
+    _refuse_unknown(values, set(types), f"{where}, [{section}]")
+    for name, value in values.items():
+        expected = types[name]
+        if expected is float and type(value) is int:
+            values[name] = float(value)
+        elif type(value) is not expected:
+            raise ConfigError(
+                f"{where}, [{section}]: {name} must be {_KINDS[expected]}, got {value!r}"
+            )
+
+
+_KINDS = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "true or false"}
+
+
+def _make(section: str, values: dict[str, Any], where: str) -> Any:
+    try:
+        if section == "model":
+            Recipe(data=DataConfig(source="any"), model=values).model_config(vocab_size=1)
+            return values
+        return _SECTIONS[section](**values)
+    except ConfigError as error:
+        raise ConfigError(f"{where}, [{section}]: {error}") from error
+
+
+def _refuse_unknown(given: dict[str, Any], known: set[str], where: str) -> None:
+    for name in given.keys() - known:
+        raise ConfigError(f"{where}: unknown name '{name}'; {near_miss(name, known)}")
+
+
+def _section_toml(name: str, values: Mapping[str, Any]) -> str:
+    lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
+    return "\n".join([f"[{name}]", *lines, ""])

@@ -1,0 +1,100 @@
+"""Batches of similar length under a token budget (section 5.1)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.specials import BOS, EOS, PAD
+from heedful.text.pair_ids import PairIds
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentence pairs as padded ids; each source ends in EOS, each target runs from BOS to EOS."""
+
+    source: Int[Tensor, "batch src"]
+    target: Int[Tensor, "batch tgt"]
+
+    @property
+    def given(self) -> Int[Tensor, "batch steps"]:
+        """What the decoder is shown: the target without its last position."""
+        return self.target[:, :-1]
+
+    @property
+    def wanted(self) -> Int[Tensor, "batch steps"]:
+        """What the decoder should say: the target without BOS, one piece ahead of `given`."""
+        return self.target[:, 1:]
+
+    @property
+    def num_wanted(self) -> int:
+        """Pieces to predict, padding aside."""
+        return int((self.wanted != PAD).sum())
+
+
+def training_batches(
+    pairs: PairIds, *, batch_tokens: int, seed: int, skip: int = 0
+) -> Iterator[Batch]:
+    """Yield batches without end, each epoch in an order of its own fixed by the seed.
+
+    The first `skip` batches are left out without being read, to go on where a run stopped.
+    """
+    plans = _endless_plans(pairs.lengths, batch_tokens, seed)
+    return (make_batch([pairs[row] for row in rows.tolist()]) for rows in islice(plans, skip, None))
+
+
+def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:
+    """Yield every pair once, the same batches each time."""
+    for rows in plan_batches(pairs.lengths, batch_tokens):
+        yield make_batch([pairs[row] for row in rows.tolist()])
+
+
+def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
+    """Cut rows, sorted by length, where either padded side would exceed the budget.
+
+    A pair that is longer than the budget by itself becomes a batch of one.
+    """
+    order = np.lexsort((lengths[:, 0], lengths[:, 1]))
+    widths = lengths[order].max(axis=1) + 1  # EOS
+    batches, start, widest = [], 0, 0
+    for position, width in enumerate(widths.tolist()):
+        widest = max(widest, width)
+        if (position + 1 - start) * widest > batch_tokens and position > start:
+            batches.append(order[start:position])
+            start, widest = position, width
+    if start < len(order):
+        batches.append(order[start:])
+    return batches
+
+
+def _endless_plans(
+    lengths: NDArray[np.int64], batch_tokens: int, seed: int
+) -> Iterator[NDArray[np.int64]]:
+    for epoch in count():
+        random = np.random.default_rng([seed, epoch])
+        order = random.permutation(len(lengths))
+        batches = plan_batches(lengths[order], batch_tokens)
+        for index in random.permutation(len(batches)):
+            yield order[batches[index]]
+
+
+def make_batch(rows: Sequence[tuple[list[int], list[int]]]) -> Batch:
+    """Pad pairs of ids to a batch, adding BOS and EOS."""
+    return Batch(
+        pad([[*source, EOS] for source, _ in rows]),
+        pad([[BOS, *target, EOS] for _, target in rows]),
+    )
+
+
+def pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "batch longest"]:
+    """Fill rows of ids to the length of the longest."""
+    longest = max(map(len, rows))
+    padded = np.full((len(rows), longest), PAD, dtype=np.int64)
+    for row, ids in zip(padded, rows, strict=True):
+        row[: len(ids)] = ids
+    return torch.from_numpy(padded)

@@ -1,0 +1,193 @@
+"""From files to a corpus ready to train on: cleaned text, a vocabulary, memory-mapped ids."""
+
+import hashlib
+import heapq
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from heedful.errors import ConfigError, CorpusError
+from heedful.text.corpus import (
+    CleaningConfig,
+    CleaningReport,
+    Pair,
+    clean_pairs,
+    read_pairs,
+    refuse_no_text,
+    text_digest,
+)
+from heedful.text.pair_ids import PairIds, write_pair_ids
+from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
+
+_MOST_HELD_OUT = 500
+_HELD_OUT_SHARE = 20  # one in so many pairs, of a corpus too small to spare 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataConfig:
+    """Where the text is. Without a target, the source is a TSV that holds both."""
+
+    source: str = ""
+    """The sentences to translate from, one per line, plain or .gz."""
+
+    target: str = ""
+    """Their translations, line by line."""
+
+    valid_source: str = ""
+    """Sentences to validate on; without them some of the training pairs are held out."""
+
+    valid_target: str = ""
+    """Their translations."""
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            raise ConfigError("source is missing; name a text file or a TSV of pairs")
+        if self.valid_target and not self.valid_source:
+            raise ConfigError("valid_target is given without valid_source; name both")
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file that is named, in a fixed order."""
+        names = (self.source, self.target, self.valid_source, self.valid_target)
+        return [Path(name) for name in names if name]
+
+
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """A corpus on disk, ready to train on."""
+
+    folder: Path
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The vocabulary learned from the training text."""
+        return Tokenizer.load(self.folder / "tokenizer.model")
+
+    @property
+    def train(self) -> PairIds:
+        """The ids of the training pairs."""
+        return PairIds(self.folder / "train")
+
+    @property
+    def valid(self) -> PairIds:
+        """The ids of the validation pairs."""
+        return PairIds(self.folder / "valid")
+
+    def valid_pairs(self) -> list[Pair]:
+        """Return the validation pairs as text."""
+        return list(_read_tsv(self.folder / "valid.tsv"))
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What was read and dropped, and the checksums of the files."""
+        document: dict[str, Any] = json.loads((self.folder / "corpus.json").read_text())
+        return document
+
+    @property
+    def report(self) -> CleaningReport:
+        """How many pairs were read, and why some were dropped."""
+        return CleaningReport(**self.about["cleaning"])
+
+
+def prepare(
+    folder: Path, data: DataConfig, cleaning: CleaningConfig, tokenizer: TokenizerConfig
+) -> PreparedCorpus:
+    """Prepare a corpus in `folder`, or take the one there if it came from the same files.
+
+    The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
+    """
+    for path in data.files:
+        refuse_no_text(path)
+    settings = {"cleaning": asdict(cleaning), "tokenizer": asdict(tokenizer)}
+    made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
+    if (folder / "corpus.json").exists():
+        if PreparedCorpus(folder).about["made_from"] == made_from:
+            return PreparedCorpus(folder)
+        shutil.rmtree(folder)
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        report = _write_text(partial, data, cleaning)
+        _write_ids(partial, tokenizer)
+        about = {"made_from": made_from, "cleaning": asdict(report)}
+        (partial / "corpus.json").write_text(json.dumps(about, indent=2))
+    except BaseException:
+        shutil.rmtree(partial)
+        raise
+    os.replace(partial, folder)
+    return PreparedCorpus(folder)
+
+
+def _write_text(folder: Path, data: DataConfig, cleaning: CleaningConfig) -> CleaningReport:
+    report = CleaningReport()
+    pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report)
+    if data.valid_source:
+        valid = read_pairs(*_paths(data.valid_source, data.valid_target))
+        _write_tsv(folder / "valid.tsv", clean_pairs(valid, cleaning, CleaningReport()))
+        _write_tsv(folder / "train.tsv", pairs)
+    else:
+        _write_tsv(folder / "all.tsv", pairs)
+        _hold_out(folder)
+    if not (folder / "train.tsv").stat().st_size or not (folder / "valid.tsv").stat().st_size:
+        raise CorpusError(
+            f"{data.source}: {report}; training needs at least two pairs with different sources"
+        )
+    return report
+
+
+def _hold_out(folder: Path) -> None:
+    """Split `all.tsv` by source sentence, so that no validation source is trained on."""
+
+    def digests() -> Iterator[int]:
+        return (text_digest(source) for source, _ in _read_tsv(folder / "all.tsv"))
+
+    wanted = min(_MOST_HELD_OUT, -(-sum(1 for _ in digests()) // _HELD_OUT_SHARE))
+    limit = max(heapq.nsmallest(wanted, digests()), default=0)
+    for name, is_valid in (("valid.tsv", True), ("train.tsv", False)):
+        pairs = _read_tsv(folder / "all.tsv")
+        _write_tsv(
+            folder / name, (pair for pair in pairs if (text_digest(pair[0]) <= limit) == is_valid)
+        )
+    (folder / "all.tsv").unlink()
+
+
+def _write_ids(folder: Path, config: TokenizerConfig) -> None:
+    def texts() -> Iterator[str]:
+        for pair in _read_tsv(folder / "train.tsv"):
+            yield from pair
+
+    tokenizer = train_tokenizer(texts, config)
+    (folder / "tokenizer.model").write_bytes(tokenizer.model)
+    for split in ("train", "valid"):
+        ids = (
+            (tokenizer.encode(source), tokenizer.encode(target))
+            for source, target in _read_tsv(folder / f"{split}.tsv")
+        )
+        write_pair_ids(folder / split, ids, tokenizer.vocab_size)
+
+
+def _write_tsv(path: Path, pairs: Iterable[Pair]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{source}\t{target}\n" for source, target in pairs)
+
+
+def _read_tsv(path: Path) -> Iterator[Pair]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            source, target = line.rstrip("\n").split("\t")
+            yield source, target
+
+
+def _paths(source: str, target: str) -> tuple[Path, Path | None]:
+    return Path(source), Path(target) if target else None
+
+
+def _describe_file(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": checksum}

@@ -1,0 +1,116 @@
+"""Text to piece ids and back: SentencePiece BPE, one vocabulary for both languages."""
+
+import io
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import sentencepiece
+
+from heedful.errors import ConfigError, ModelFolderError
+from heedful.specials import BOS, EOS, PAD, UNK
+from heedful.text.normalise import normalise
+
+_NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
+_SMALLEST = 320
+_SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
+_MOST_TEXTS = 4_000_000  # merges learned from more would be the same, and take long
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerConfig:
+    """How the vocabulary is built."""
+
+    vocab_size: int = 0
+    """Pieces shared by source and target (section 5.1: about 37,000); 0 chooses by the corpus."""
+
+    def __post_init__(self) -> None:
+        if self.vocab_size and self.vocab_size < _SMALLEST:
+            raise ConfigError(
+                f"vocab_size must be at least {_SMALLEST} ({_NUM_RESERVED} go to bytes and "
+                f"reserved ids), got {self.vocab_size}; 0 chooses one from the corpus"
+            )
+
+
+class Tokenizer:
+    """A trained vocabulary. `decode(encode(text)) == normalise(text)` for any text."""
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._space_bytes = [
+            self._processor.piece_to_id(f"<0x{byte:02X}>") for byte in _SPACE.encode()
+        ]
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read a `tokenizer.model` file."""
+        try:
+            return cls(path.read_bytes())
+        except (OSError, RuntimeError) as error:
+            raise ModelFolderError(f"{path}: cannot be read as a vocabulary ({error})") from error
+
+    @property
+    def vocab_size(self) -> int:
+        """Pieces in the vocabulary, reserved ids included."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> list[int]:
+        """Cut a text into piece ids, without BOS and EOS."""
+        first, *others = normalise(text).split(_SPACE)
+        # The space in front lets a word look the same at the start of a sentence and inside it.
+        ids: list[int] = self._processor.encode(f" {first}") if first or others else []
+        for part in others:
+            ids += self._space_bytes + self._processor.encode(part)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Join piece ids to text; reserved ids are left out."""
+        kept = [id for id in ids if id not in (PAD, UNK, BOS, EOS)]
+        return str(self._processor.decode(kept)).removeprefix(" ")
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
+        return [str(self._processor.id_to_piece(id)) for id in ids]
+
+
+def train_tokenizer(texts: Callable[[], Iterator[str]], config: TokenizerConfig) -> Tokenizer:
+    """Learn a vocabulary from the texts that each call of `texts` streams anew."""
+    characters: Counter[str] = Counter()
+    num_bytes = 0
+    for text in islice(texts(), _MOST_TEXTS):
+        characters.update(text)
+        num_bytes += len(text.encode())
+    vocab_size = config.vocab_size or choose_vocab_size(num_bytes)
+    # Rare characters that would crowd out the merges are left to their bytes.
+    common = characters.most_common((vocab_size - _NUM_RESERVED) // 2)
+    rare = dict.fromkeys(map(ord, characters.keys() - dict(common)), " ")
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(f" {text}".translate(rare) for text in islice(texts(), _MOST_TEXTS)),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,  # a tiny corpus yields fewer pieces than were asked for
+        character_coverage=1.0,
+        byte_fallback=True,
+        split_digits=True,
+        normalization_rule_name="identity",
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        max_sentence_length=1 << 20,
+        pad_id=PAD,
+        unk_id=UNK,
+        bos_id=BOS,
+        eos_id=EOS,
+        minloglevel=2,
+    )
+    return Tokenizer(model.getvalue())
+
+
+def choose_vocab_size(num_bytes: int) -> int:
+    """Grow the vocabulary with the square root of the text: 8,000 pieces for 4 MB."""
+    return min(max(round(4 * math.sqrt(num_bytes) / 64) * 64, 512), 32_000)

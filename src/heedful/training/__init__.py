@@ -1,0 +1,1 @@
+"""Section 5: loss, schedule, steps, averaging."""

@@ -1,0 +1,73 @@
+"""Cross-entropy with label smoothing (section 5.4), without keeping the logits."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from heedful.model.transformer import Transformer
+from heedful.specials import PAD
+from heedful.text.batches import Batch
+
+_CHUNK = 512  # positions scored at a time, so that their logits stay in the cache
+
+
+def batch_loss(
+    model: Transformer, batch: Batch, smoothing: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside."""
+    x, _ = model.decode(batch.given, model.encode(batch.source))
+    is_real = batch.wanted != PAD
+    return smoothed_cross_entropy(
+        x[is_real], model.embedding.weight, batch.wanted[is_real], smoothing
+    )
+
+
+def smoothed_cross_entropy(
+    x: Float[Tensor, "pieces d_model"],
+    weight: Float[Tensor, "vocab d_model"],
+    wanted: Int[Tensor, " pieces"],
+    smoothing: float,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Score `x` against every row of `weight` and sum the smoothed and the plain cross-entropy.
+
+    The wanted piece has 1 - ε of the target distribution, and ε is shared evenly by all pieces.
+    Only the first of the two sums can be differentiated.
+    """
+    smoothed, plain = _SmoothedCrossEntropy.apply(x, weight, wanted, smoothing)
+    return smoothed, plain
+
+
+class _SmoothedCrossEntropy(torch.autograd.Function):
+    """Finds the gradient on the way forward, chunk by chunk, while the logits are at hand."""
+
+    @staticmethod
+    def forward(
+        context: Any, x: Tensor, weight: Tensor, wanted: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        is_training = any(context.needs_input_grad)
+        x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
+        smoothed, plain = x.new_zeros(()), x.new_zeros(())
+        for start in range(0, x.size(0), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            gold = wanted[rows, None]
+            logits = x[rows] @ weight.T
+            normaliser = logits.logsumexp(dim=1, keepdim=True)
+            surprise = normaliser - logits.gather(1, gold)
+            spread = normaliser - logits.mean(dim=1, keepdim=True)
+            plain += surprise.sum()
+            smoothed += ((1 - smoothing) * surprise + smoothing * spread).sum()
+            if is_training:
+                gradient = logits.sub_(normaliser).exp_().sub_(smoothing / weight.size(0))
+                gradient.scatter_add_(1, gold, torch.full_like(surprise, smoothing - 1))
+                torch.mm(gradient, weight, out=x_gradient[rows])
+                weight_gradient.addmm_(gradient.T, x[rows])
+        context.save_for_backward(x_gradient, weight_gradient)
+        context.mark_non_differentiable(plain)
+        return smoothed, plain
+
+    @staticmethod
+    def backward(context: Any, *gradients: Any) -> Any:
+        x_gradient, weight_gradient = context.saved_tensors
+        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None

@@ -1,0 +1,183 @@
+"""The training loop (section 5): batches in, a report for every step out."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from heedful.errors import ConfigError, refuse_other
+from heedful.model.transformer import Transformer
+from heedful.text.batches import Batch
+from heedful.training.loss import batch_loss
+from heedful.training.schedule import linear_rate, noam_rate
+
+ADAM_BETAS = (0.9, 0.98)  # section 5.3
+ADAM_EPSILON = 1e-9  # section 5.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How to train. The defaults are those of section 5 for the base model."""
+
+    steps: int = 100_000
+    """Optimiser steps at most (section 5.2)."""
+
+    batch_tokens: int = 25_000
+    """Source and target pieces in a batch, each at most, padding included (section 5.1)."""
+
+    accumulate: int = 1
+    """Batches whose gradients are summed for one step; 8 GPUs' worth on one machine is 8."""
+
+    schedule: str = "noam"
+    """Equation 3 ("noam"), or a like climb and then a straight fall to zero ("linear")."""
+
+    warmup_steps: int = 4_000
+    """Steps over which the learning rate climbs (section 5.3)."""
+
+    peak_rate: float = 0.0
+    """Highest learning rate, at the end of the climb; 0 means that of equation 3."""
+
+    label_smoothing: float = 0.1
+    """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
+
+    validate_every: int = 1_000
+    """Steps between two validations, each of which also saves a checkpoint."""
+
+    average_last: int = 5
+    """Checkpoints whose mean becomes the model (section 6.1)."""
+
+    patience: int = 0
+    """Validations without a better loss after which to stop; 0 goes on to the last step."""
+
+    seed: int = 2017
+    """Fixes initial weights, data order and dropout."""
+
+    def __post_init__(self) -> None:
+        for name in (
+            "steps", "batch_tokens", "accumulate", "warmup_steps", "validate_every", "average_last",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.patience < 0:
+            raise ConfigError(f"patience must not be negative, got {self.patience}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
+        refuse_other("schedule", self.schedule, ("noam", "linear"))
+        if self.peak_rate < 0:
+            raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
+        if self.schedule == "linear" and self.warmup_steps > self.steps:
+            raise ConfigError(
+                f"warmup_steps must not exceed steps, got {self.warmup_steps} of {self.steps}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What one optimiser step did."""
+
+    number: int
+    loss: float
+    """Smoothed cross-entropy per target piece: what is made small."""
+    perplexity: float
+    """Of the target pieces, without smoothing."""
+    learning_rate: float
+    num_pieces: int
+    """Target pieces learned from, padding aside."""
+    seconds: float
+
+
+class Trainer:
+    """A model under training, with all that is needed to go on from any step."""
+
+    def __init__(self, model: Transformer, config: TrainingConfig) -> None:
+        self.model = model
+        self.config = config
+        self.number = 0
+        self.optimizer = torch.optim.Adam(
+            model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON
+        )
+
+    def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
+        """Train to the last step; log, validate, save and stop from outside, between steps."""
+        while self.number < self.config.steps:
+            group = list(islice(batches, self.config.accumulate))
+            if not group:
+                return
+            self.number += 1
+            yield self._step(group)
+
+    def _step(self, batches: list[Batch]) -> Step:
+        began = time.perf_counter()
+        # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
+        torch.manual_seed(self.config.seed + 1_000_003 * self.number)
+        self.model.train()
+        self.optimizer.zero_grad()
+        num_pieces = sum(batch.num_wanted for batch in batches)
+        smoothed, plain = 0.0, 0.0
+        for batch in batches:
+            loss, surprise = batch_loss(self.model, batch, self.config.label_smoothing)
+            (loss / num_pieces).backward()
+            smoothed, plain = smoothed + loss.item(), plain + surprise.item()
+        rate = self.learning_rate(self.number)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        return Step(
+            number=self.number,
+            loss=smoothed / num_pieces,
+            perplexity=perplexity(plain / num_pieces),
+            learning_rate=rate,
+            num_pieces=num_pieces,
+            seconds=time.perf_counter() - began,
+        )
+
+    def learning_rate(self, step: int) -> float:
+        """Return the rate of a step by the schedule of the config."""
+        config, d_model = self.config, self.model.config.d_model
+        noam_peak = noam_rate(
+            config.warmup_steps, d_model=d_model, warmup_steps=config.warmup_steps
+        )
+        peak = config.peak_rate or noam_peak
+        if config.schedule == "noam":
+            rate = noam_rate(step, d_model=d_model, warmup_steps=config.warmup_steps)
+            return rate * peak / noam_peak
+        return linear_rate(step, peak=peak, warmup_steps=config.warmup_steps, steps=config.steps)
+
+    def state(self) -> dict[str, Tensor]:
+        """Return weights and Adam's moments by name."""
+        state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        for name, parameter in self.model.named_parameters():
+            for kind, tensor in self.optimizer.state[parameter].items():
+                state[f"adam.{kind}.{name}"] = tensor
+        return state
+
+    def restore(self, number: int, state: dict[str, Tensor]) -> None:
+        """Go back to the state after step `number`."""
+        self.number = number
+        self.model.load_state_dict(
+            {name.removeprefix("model."): t for name, t in state.items() if name[:6] == "model."}
+        )
+        for name, parameter in self.model.named_parameters():
+            self.optimizer.state[parameter] = {
+                kind: state[f"adam.{kind}.{name}"] for kind in ("step", "exp_avg", "exp_avg_sq")
+            }
+
+
+@torch.no_grad()
+def validation_loss(model: Transformer, batches: Iterator[Batch]) -> float:
+    """Return the cross-entropy per target piece, without smoothing or dropout."""
+    model.eval()
+    total, num_pieces = 0.0, 0
+    for batch in batches:
+        total += batch_loss(model, batch, smoothing=0.0)[1].item()
+        num_pieces += batch.num_wanted
+    return total / num_pieces
+
+
+def perplexity(loss: float) -> float:
+    """Return e to the cross-entropy, infinite where that overflows."""
+    return math.exp(loss) if loss < 700 else math.inf

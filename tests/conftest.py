@@ -1,0 +1,66 @@
+"""Fixtures that several test modules share."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from heedful.folder import ModelFolder
+from heedful.recipe import load_recipe
+from heedful.run import train_model
+
+TINY_RECIPE = """
+[tokenizer]
+vocab_size = 320
+
+[model]
+num_layers = 1
+d_model = 16
+d_ff = 32
+num_heads = 2
+
+[training]
+steps = 6
+batch_tokens = 256
+warmup_steps = 2
+validate_every = 2
+average_last = 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(2017)
+
+
+def write_corpus(folder: Path, num_pairs: int = 80) -> dict[str, str]:
+    """Write sentences of letters and, as their translation, the same in capitals."""
+    letters = random.Random(1)
+    sources = [
+        " ".join(letters.choices("abcdef", k=letters.randint(2, 7))) for _ in range(num_pairs)
+    ]
+    (folder / "train.low").write_text("".join(f"{s}\n" for s in sources))
+    (folder / "train.up").write_text("".join(f"{s.upper()}\n" for s in sources))
+    return {"source": str(folder / "train.low"), "target": str(folder / "train.up")}
+
+
+@pytest.fixture
+def corpus(tmp_path) -> dict[str, str]:
+    return write_corpus(tmp_path)
+
+
+@pytest.fixture
+def recipe_file(tmp_path) -> str:
+    (tmp_path / "recipe.toml").write_text(TINY_RECIPE)
+    return str(tmp_path / "recipe.toml")
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory) -> ModelFolder:
+    """A model trained for a few steps: it works, and says nothing sensible."""
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "recipe.toml").write_text(TINY_RECIPE)
+    recipe = load_recipe(str(folder / "recipe.toml"), **write_corpus(folder))
+    *_, finished = train_model(recipe, folder / "model")
+    return finished.folder

@@ -1,0 +1,191 @@
+import math
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_penalty
+from heedful.decoding.search import beam_search, greedy_search
+from heedful.errors import ConfigError
+from heedful.specials import BOS, EOS
+
+A, B = 4, 5
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Bigrams:
+    """A language small enough to search by hand: the next piece depends on the last one.
+
+    Each row remembers which table of probabilities it reads and what it has said.
+    """
+
+    tables: Tensor
+    said: list[str] = field(default_factory=list)
+
+    def select(self, rows: Tensor) -> "Bigrams":
+        return Bigrams(self.tables[rows])
+
+
+def step(last: Tensor, state: Bigrams) -> tuple[Tensor, Bigrams]:
+    return state.tables[torch.arange(len(last)), last].log(), state
+
+
+def language(**probabilities: float) -> Tensor:
+    """Build a table from names such as BOS_A=0.6."""
+    ids = {"BOS": BOS, "EOS": EOS, "A": A, "B": B}
+    table = torch.full((6, 6), NOTHING)
+    for name, probability in probabilities.items():
+        before, after = name.split("_")
+        table[ids[before], ids[after]] = probability
+    return table
+
+
+# Greedy starts with A, but B alone is the likelier sentence: 0.4 against 0.6 * 0.6.
+MISLEADING = language(BOS_A=0.6, BOS_B=0.4, A_EOS=0.6, A_B=0.4, B_EOS=1.0)
+PLAIN = language(BOS_A=0.9, BOS_B=0.1, A_EOS=0.2, A_B=0.8, B_EOS=0.7, B_A=0.3)
+
+
+def search(*tables, beam_size, max_length=5, alpha=0.0):
+    limits = [max_length] * len(tables)
+    return beam_search(step, Bigrams(torch.stack(tables)), limits, beam_size=beam_size, alpha=alpha)
+
+
+def greedy(*tables, max_length=5):
+    return greedy_search(step, Bigrams(torch.stack(tables)), [max_length] * len(tables))
+
+
+def test_greedy_search_follows_the_likeliest_piece():
+    (found,) = greedy(MISLEADING)
+
+    assert found.pieces == (A,)
+    assert found.log_probability == pytest.approx(math.log(0.6 * 0.6), abs=1e-5)
+    assert found.is_finished
+
+
+def test_a_beam_of_two_finds_what_greedy_search_misses():
+    ((best, second),) = search(MISLEADING, beam_size=2)
+
+    assert best.pieces == (B,)
+    assert best.log_probability == pytest.approx(math.log(0.4), abs=1e-5)
+    assert second.pieces == (A,)
+
+
+def test_the_n_best_are_those_found_by_hand():
+    """All sentences of up to three pieces by probability: AB 0.504, A 0.18, ABAB..., B 0.07."""
+    ((*found,),) = search(PLAIN, beam_size=4, max_length=8)
+
+    assert found[0].pieces == (A, B)
+    assert math.exp(found[0].log_probability) == pytest.approx(0.9 * 0.8 * 0.7, rel=1e-4)
+    assert found[1].pieces == (A,)
+    assert math.exp(found[1].log_probability) == pytest.approx(0.9 * 0.2, rel=1e-4)
+    totals = [hypothesis.log_probability for hypothesis in found]
+    assert totals == sorted(totals, reverse=True)
+
+
+def test_several_sentences_are_searched_at_once_each_in_its_own_language():
+    (misleading, plain) = search(MISLEADING, PLAIN, beam_size=2)
+
+    assert misleading[0].pieces == (B,)
+    assert plain[0].pieces == (A, B)
+
+
+def random_tables(seed: int, count: int) -> list[Tensor]:
+    random = torch.Generator().manual_seed(seed)
+    return list(torch.rand(count, 6, 6, generator=random).pow(3).softmax(dim=-1))
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 5), max_length=st.integers(1, 7))
+def test_a_beam_of_one_is_greedy_search(seed, count, max_length):
+    tables = random_tables(seed, count)
+
+    beams = search(*tables, beam_size=1, max_length=max_length)
+
+    assert [best for (best,) in beams] == greedy(*tables, max_length=max_length)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), beam_size=st.integers(1, 4))
+def test_the_output_does_not_depend_on_who_shares_the_batch(seed, beam_size):
+    tables = random_tables(seed, 4)
+
+    together = search(*tables, beam_size=beam_size, alpha=0.6)
+    alone = [search(table, beam_size=beam_size, alpha=0.6)[0] for table in tables]
+
+    assert together == alone
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000))
+def test_a_beam_as_wide_as_the_language_finds_the_best_sentence_there_is(seed):
+    """Against every sentence of up to three pieces, listed one by one."""
+    (table,) = random_tables(seed, 1)
+    words = [id for id in range(6) if id != EOS]
+
+    def listed(prefix, total):
+        last = prefix[-1] if prefix else BOS
+        yield (prefix, total + table[last, EOS].log().item())
+        if len(prefix) < 3:
+            for word in words:
+                yield from listed((*prefix, word), total + table[last, word].log().item())
+
+    ((best, *_),) = search(table, beam_size=200, max_length=4)
+
+    finished = max(listed((), 0.0), key=lambda item: item[1])
+    if best.is_finished:
+        assert best.pieces == finished[0]
+        assert best.log_probability == pytest.approx(finished[1], abs=1e-4)
+    else:
+        assert best.log_probability > finished[1]
+
+
+def test_output_stops_at_the_limit_of_its_own_sentence():
+    endless = language(BOS_A=1.0, A_A=1.0)
+
+    found = greedy_search(step, Bigrams(torch.stack([endless, endless])), [2, 4])
+    beams = beam_search(
+        step, Bigrams(torch.stack([endless, endless])), [2, 4], beam_size=2, alpha=0.6
+    )
+
+    assert [h.pieces for h in found] == [(A, A), (A, A, A, A)]
+    assert not any(h.is_finished for h in found)
+    assert [best.pieces for best, *_ in beams] == [(A, A), (A, A, A, A)]
+
+
+def test_a_vocabulary_smaller_than_the_beam_is_no_trouble():
+    ((*found,),) = search(MISLEADING, beam_size=50, max_length=3)
+
+    assert found[0].pieces == (B,)
+    assert len({hypothesis.pieces for hypothesis in found}) == len(found)
+
+
+def test_the_length_penalty_is_that_of_section_6_1():
+    assert length_penalty(7, alpha=0.6) == pytest.approx(2**0.6)
+    assert length_penalty(7, alpha=0.0) == 1.0
+
+
+def test_alpha_prefers_the_longer_of_two_equally_likely_hypotheses():
+    short, long = Hypothesis((4,), -3.0), Hypothesis((4, 5, 6), -3.0)
+
+    assert short.score(alpha=0.6) < long.score(alpha=0.6)
+    assert short.score(alpha=0.0) == long.score(alpha=0.0)
+
+
+def test_the_defaults_are_those_of_section_6_1():
+    assert SearchConfig() == SearchConfig(beam_size=4, alpha=0.6)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"beam_size": 0}, r"beam_size must be at least 1, got 0"),
+        ({"alpha": -1.0}, r"alpha must not be negative, got -1.0"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        SearchConfig(**values)

@@ -1,0 +1,85 @@
+import pytest
+
+import heedful
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.decoding.translator import Translator
+from heedful.errors import MissingExtraError
+
+
+class Echo:
+    """An engine that says what it hears, and once more with the first piece gone."""
+
+    def search(self, sources, config):
+        self.sources, self.config = sources, config
+        return [[Hypothesis(tuple(s), -1.0), Hypothesis(tuple(s[1:]), -2.0)] for s in sources]
+
+
+@pytest.fixture
+def echo(model_folder) -> Translator:
+    return Translator(model_folder.tokenizer(), Echo())
+
+
+def test_one_text_gives_one_translation_and_a_list_a_list(echo):
+    assert echo.translate("a b").text == "a b"
+    assert [str(t) for t in echo.translate(["a b", "c"])] == ["a b", "c"]
+
+
+def test_a_translation_carries_its_source_score_and_alternatives(echo):
+    translation = echo.translate("a b", alpha=0.0)
+
+    assert (translation.source, translation.score) == ("a b", -1.0)
+    assert [candidate.score for candidate in translation.alternatives] == [-2.0]
+
+
+def test_empty_and_blank_texts_come_back_as_they_are_and_are_not_searched(echo):
+    translations = echo.translate(["", " \t ", "a"])
+
+    assert [t.text for t in translations] == ["", " \t ", "a"]
+    assert len(echo.engine.sources) == 1
+
+
+def test_lines_are_translated_as_a_stream_in_order(echo):
+    lines = (f"a {'b' * (i % 3)}".strip() for i in range(3_000))
+
+    translated = [t.text for t in echo.translate_lines(lines)]
+
+    assert translated == [f"a {'b' * (i % 3)}".strip() for i in range(3_000)]
+
+
+def test_the_search_is_the_models_own_unless_told_otherwise(model_folder):
+    translator = Translator(model_folder.tokenizer(), Echo(), SearchConfig(beam_size=7, alpha=0.2))
+
+    translator.translate("a")
+    assert translator.engine.config == SearchConfig(beam_size=7, alpha=0.2)
+
+    translator.translate("a", beam_size=1)
+    assert translator.engine.config == SearchConfig(beam_size=1, alpha=0.2)
+
+
+def test_a_model_folder_translates(model_folder):
+    translator = heedful.load(model_folder.path)
+
+    translation = translator.translate("a b c")
+
+    assert translation == translator.translate("a b c")
+    assert len(translation.alternatives) == 3
+    assert translation.score >= translation.alternatives[0].score
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_the_output_does_not_depend_on_who_shares_the_batch(model_folder, beam_size):
+    translator = heedful.load(model_folder.path)
+    texts = ["a b c d e f", "f", "b a", "c c c c c c c c c c c c c c c c", "é ß 你"]
+
+    together = translator.translate(texts, beam_size=beam_size)
+    alone = [translator.translate(text, beam_size=beam_size) for text in texts]
+
+    assert [t.text for t in together] == [t.text for t in alone]
+    assert [t.score for t in together] == pytest.approx([t.score for t in alone], abs=1e-4)
+
+
+def test_without_torch_it_says_what_to_install(model_folder, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "heedful.decoding.pytorch_engine", None)
+
+    with pytest.raises(MissingExtraError, match=r"install it with: pip install 'heedful\[train\]'"):
+        heedful.load(model_folder.path)

@@ -1,0 +1,103 @@
+"""The order in which modules may know of one another, and what they may not import."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import heedful
+
+PACKAGE = Path(heedful.__file__).parent
+
+# A module may import those of earlier rows, and within its own package.
+ORDER = [
+    {"errors", "specials"},
+    {"text", "model"},
+    {"folder"},
+    {"checkpoint", "card"},
+    {"training", "decoding", "data"},
+    {"evaluation", "explain"},
+    {"recipe", "terminal"},
+    {"run"},
+    {"display"},
+    {"demo"},
+    {"cli"},
+    {"__main__"},
+]
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+MODULES = {
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if path.name != "__init__.py"
+}
+
+
+def imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    froms = {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    plain = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    return {name.removeprefix("heedful.") for name in froms | plain if name.startswith("heedful.")}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_only_what_comes_before_it(name):
+    package = name.split(".")[0]
+    for imported in imports(MODULES[name]):
+        other = imported.split(".")[0]
+        assert other == package or RANK[other] < RANK[package], f"{name} may not import {imported}"
+
+
+def test_no_file_goes_without_a_place_in_the_order():
+    assert {name.split(".")[0] for name in MODULES} == set(RANK)
+
+
+def test_no_relative_imports():
+    for name, path in MODULES.items():
+        nodes = ast.walk(ast.parse(path.read_text()))
+        assert not [n for n in nodes if isinstance(n, ast.ImportFrom) and n.level], name
+
+
+TORCH_FREE = [
+    "import heedful.cli",
+    "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
+    "import heedful.folder, heedful.text.tokenizer, heedful.text.prepare, heedful.model.config",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statement", TORCH_FREE)
+def test_what_translates_and_scores_imports_without_torch(statement):
+    code = f"import sys; sys.modules['torch'] = None; {statement}"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_public_names_are_sorted_documented_and_importable():
+    assert sorted(heedful.__all__) == heedful.__all__
+    assert dir(heedful) == heedful.__all__
+    for name in heedful.__all__:
+        assert getattr(heedful, name).__doc__
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'heedful' has no attribute 'lode'"):
+        _ = heedful.lode
+
+
+def test_the_public_names_are_these():
+    assert heedful.__all__ == [
+        "HeedfulError",
+        "Recipe",
+        "Score",
+        "Translation",
+        "Translator",
+        "__version__",
+        "evaluate",
+        "load",
+        "load_recipe",
+        "train_model",
+    ]

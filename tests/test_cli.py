@@ -1,0 +1,218 @@
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+import typer.main
+
+from heedful.cli import app, main
+
+
+@pytest.fixture
+def heedful(monkeypatch, capsys):
+    """Run the command line in this process; return its exit code, output and errors."""
+
+    def run(*arguments: object, stdin: bytes | None = None):
+        monkeypatch.setattr("sys.argv", ["heedful", *map(str, arguments)])
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_the_verbs_and_their_options_are_these():
+    """Frozen: a change here is a change for every user, and belongs in the changelog."""
+    commands = typer.main.get_command(app).commands
+    options = {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in commands.items()
+    }
+
+    assert options == {
+        "train": {
+            "--source", "--target", "--out", "--recipe", "--valid-source", "--valid-target",
+        },
+        "translate": {
+            "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--n-best",
+        },
+        "evaluate": {
+            "model", "--source", "--target", "--beam", "--alpha", "--tokenize", "--output", "-o",
+        },
+        "info": {"model"},
+        "demo": {"--locale", "--out"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["train", "translate", "evaluate", "info", "demo"])
+def test_help_teaches_by_example(heedful, verb):
+    code, out, _ = heedful(verb, "--help")
+
+    assert code == 0
+    assert f"heedful {verb}" in out
+
+
+def test_the_version_is_printed(heedful):
+    from heedful import __version__
+
+    assert heedful("--version") == (0, f"heedful {__version__}\n", "")
+
+
+def test_shell_completion_is_offered(heedful):
+    _, out, _ = heedful("--help")
+
+    assert "--install-completion" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["--help", "train", "translate", "evaluate", "info", "demo"])
+def test_help_imports_nothing_heavy(verb):
+    code = (
+        "import sys; sys.argv = ['heedful', *sys.argv[1:]]\n"
+        "from heedful.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n"
+        "    print(sorted({'torch', 'numpy', 'sentencepiece', 'sacrebleu'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, verb, "--help"], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_two_files_in_a_translator_out(heedful, corpus, recipe_file, tmp_path):
+    model = tmp_path / "model"
+    files = ["--source", corpus["source"], "--target", corpus["target"]]
+
+    code, out, err = heedful("train", *files, "--out", model, "--recipe", recipe_file)
+    assert (code, err) == (0, "")
+    assert "80 pairs" in out or "of 80" in out
+    assert "step 6: validation perplexity" in out
+
+    code, out, _ = heedful("translate", model, "a b c", "d e")
+    assert code == 0
+    assert out.count("\n") == 2
+
+    code, out, _ = heedful("evaluate", model, *files)
+    assert code == 0
+    assert re.search(r"BLEU +\d+\.\d\d +nrefs:1\|case:mixed", out)
+    assert "exact match" in out
+
+    code, out, _ = heedful("info", model)
+    assert code == 0
+    assert "train.low, train.up" in out
+    assert "1+1 layers, d_model 16" in out
+
+
+def test_a_pipe_keeps_its_lines_in_order_blank_ones_too(heedful, model_folder):
+    code, out, _ = heedful("translate", model_folder.path, "--beam", 1, stdin=b"a b\n\nc d\n")
+
+    lines = out.split("\n")
+    assert code == 0
+    assert len(lines) == 4
+    assert lines[1] == ""
+
+
+def test_a_file_is_translated_to_a_file(heedful, model_folder, tmp_path):
+    (tmp_path / "in.txt").write_text("a b\nc d\n")
+
+    code, out, _ = heedful(
+        "translate", model_folder.path, "-i", tmp_path / "in.txt", "-o", tmp_path / "out.txt"
+    )
+
+    assert (code, out) == (0, "")
+    assert len((tmp_path / "out.txt").read_text().splitlines()) == 2
+
+
+def test_the_n_best_come_with_their_scores_best_first(heedful, model_folder):
+    code, out, _ = heedful("translate", model_folder.path, "a b", "--n-best", 3)
+
+    scores = [float(line.split("\t")[0]) for line in out.splitlines()]
+    assert code == 0
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_the_recipe_beside_the_model_repeats_the_run(heedful, model_folder, tmp_path):
+    """Everything that was decided is in recipe.toml: the same weights come out again."""
+    code, _, _ = heedful("train", "--recipe", model_folder.recipe_file, "--out", tmp_path / "again")
+
+    assert code == 0
+    again = (tmp_path / "again" / "model.safetensors").read_bytes()
+    assert again == model_folder.weights_file.read_bytes()
+
+
+BAD = {
+    "no such model": (["translate", "nowhere", "x"], "nowhere: no such model folder"),
+    "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
+    "no corpus": (["train"], "default, [data]: source is missing"),
+    "no such recipe": (["train", "--recipe", "papre"], "papre: no such recipe file"),
+    "no such locale": (["demo", "--locale", "xx"], "unknown locale 'xx'"),
+    "no such test set": (["evaluate", "nowhere", "--source", "t.tsv"], "t.tsv: no such file"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
+def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
+    heedful, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+
+    code, out, err = heedful(*arguments)
+
+    assert code == 2
+    assert err.startswith(f"heedful: {message}")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_invalid_input_is_named_by_line(heedful, model_folder, tmp_path):
+    code, _, err = heedful(
+        "translate", model_folder.path, "-o", tmp_path / "o", stdin=b"ok\n\xff\n"
+    )
+
+    assert code == 2
+    assert "standard input, line 2, byte 1: 0xff is not valid UTF-8" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_candidates_than_the_beam_keeps_are_refused(heedful, model_folder):
+    code, _, err = heedful("translate", model_folder.path, "a", "--n-best", 9)
+
+    assert code == 2
+    assert err == "heedful: --n-best must be from 1 to the beam's 4, got 9; see --beam\n"
+
+
+def test_nowhere_to_write_is_refused(heedful, model_folder, tmp_path):
+    code, _, err = heedful("translate", model_folder.path, "a", "-o", tmp_path / "no" / "out.txt")
+
+    assert code == 2
+    assert "out.txt: cannot be written, No such file or directory" in err
+
+
+def test_no_text_at_all_is_refused(heedful, model_folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda self: True})())
+
+    code, _, err = heedful("translate", model_folder.path)
+
+    assert code == 2
+    assert "no text to translate; give it as an argument, by --input or by a pipe" in err
+
+
+def test_info_reads_like_the_provenance(heedful, model_folder):
+    _, out, _ = heedful("info", model_folder.path)
+
+    provenance = json.loads(model_folder.provenance_file.read_text())
+    assert f"{provenance['model']['parameters']:,}" in out
+    for score in provenance["scores"]:
+        assert f"{score['value']:.2f}" in out

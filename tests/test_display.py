@@ -1,0 +1,58 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from heedful.display import show
+from heedful.evaluation import Score
+from heedful.recipe import load_recipe
+from heedful.run import train_model
+from heedful.terminal import score_lines
+
+
+def shown(corpus, recipe_file, out, *, terminal: bool) -> str:
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=140)
+    show(train_model(load_recipe(recipe_file, **corpus), out), console)
+    return console.file.getvalue()
+
+
+def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("heedful.display._SECONDS_BETWEEN_LINES", 0.0)
+
+    text = shown(corpus, recipe_file, tmp_path / "model", terminal=False)
+
+    assert "\x1b" not in text
+    assert "pairs kept" in text
+    for column in ("step 3 of 6", "loss ", "perplexity ", " tokens/s", "rate ", " left"):
+        assert column in text
+    assert "Trained in 0.0 minutes; the model is the mean of the last 2 checkpoints" in text
+
+
+def test_a_terminal_gets_a_live_line(corpus, recipe_file, tmp_path):
+    text = shown(corpus, recipe_file, tmp_path / "model", terminal=True)
+
+    assert "\x1b" in text
+    assert "tokens/s" in text
+
+
+def test_going_on_is_said(corpus, recipe_file, tmp_path):
+    run = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
+    for _ in range(6):  # Prepared, Started, two steps, Validation (saved), a step
+        next(run)
+    run.close()
+
+    text = shown(corpus, recipe_file, tmp_path / "model", terminal=False)
+
+    assert "Going on after step 2: 1+1 layers, d_model 16" in text
+
+
+def test_a_run_that_does_not_finish_is_a_bug():
+    with pytest.raises(AssertionError, match="a run ends with Finished"):
+        show([], Console(file=io.StringIO()))
+
+
+def test_every_score_line_carries_its_signature():
+    (line,) = score_lines([Score("BLEU", 12.3, "nrefs:1|tok:13a")])
+
+    assert "12.30" in line
+    assert "nrefs:1|tok:13a" in line

@@ -1,0 +1,147 @@
+"""What the documents say is true: names exist, commands run, versions agree."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import heedful
+from heedful.cli import main
+from heedful.recipe import load_recipe
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def rows(path: str) -> list[tuple[str, str]]:
+    text = (ROOT / path).read_text()
+    return re.findall(r"\| `([^`]+)` \| `([^`]+)` \|$", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("file", "name"), rows("docs/paper-to-code.md"))
+def test_the_paper_leads_to_names_that_exist(file, name):
+    definition = rf"^\s*(def|class) {name}\b|^{name}\b.*=|^{name}:"
+
+    assert re.search(definition, (ROOT / file).read_text(), flags=re.MULTILINE)
+
+
+def test_every_section_of_the_model_is_mapped():
+    assert len(rows("docs/paper-to-code.md")) >= 25
+
+
+def tree() -> list[str]:
+    """Spell out the paths of the README's tree."""
+    paths, folders = [], []
+    (block,) = [b for b in blocks("") if "src/heedful/" in b]
+    for line in block.splitlines():
+        depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
+        folders = [*folders[:depth], name.rstrip("/")]
+        paths.append("/".join(folders))
+    return paths
+
+
+def test_the_tree_in_the_readme_is_the_tree_there_is():
+    named = set(tree())
+    sources = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "src").rglob("*.py")
+        if not path.name.startswith("__")
+    }
+
+    assert all((ROOT / path).exists() for path in named)
+    assert sources <= named
+
+
+def test_every_gloss_says_something():
+    (block,) = [b for b in blocks("") if "src/heedful/" in b]
+
+    bare = [line for line in block.splitlines() if len(line.split()) < 3 and "/" not in line]
+    assert bare == []
+
+
+@pytest.fixture
+def newcomer(tmp_path, monkeypatch, recipe_file, corpus):
+    """A folder as the README supposes it, with the data named as it names them."""
+    for split in ("train", "test"):
+        (tmp_path / f"{split}.en").write_text(Path(corpus["source"]).read_text())
+        (tmp_path / f"{split}.de").write_text(Path(corpus["target"]).read_text())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_the_commands_and_the_python_of_the_readme_run(newcomer, monkeypatch, capsys):
+    """As printed, save that training takes a recipe of few steps, so as to end in seconds."""
+    commands = [
+        line
+        for block in blocks("bash")
+        for line in block.splitlines()
+        if line.startswith("heedful ")
+    ]
+    for command in commands:
+        arguments = shlex.split(command)
+        if arguments[1] == "train":
+            arguments += ["--recipe", "recipe.toml"]
+        monkeypatch.setattr("sys.argv", arguments)
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 0, command
+
+    loads, trains = blocks("python")
+    exec(loads, {})
+    exec(trains.replace('"default"', '"recipe.toml"'), {})
+
+    assert [command.split()[1] for command in commands] == [
+        "train", "translate", "evaluate", "info",
+    ]  # fmt: skip
+    assert "Finished(" in capsys.readouterr().out
+
+
+def test_the_recipe_of_the_readme_is_one(tmp_path):
+    (block,) = blocks("toml")
+    (tmp_path / "mine.toml").write_text(block)
+
+    recipe = load_recipe(str(tmp_path / "mine.toml"))
+
+    assert recipe.model_config(9).positions == "learned"
+    assert recipe.training.schedule == "noam"
+
+
+def test_make_targets_named_in_the_documents_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for document in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"^make ([a-z-]+)", (ROOT / document).read_text(), re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_changelog_begins_with_the_version_of_the_package():
+    versions = re.findall(r"^## \[([^]]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert versions[0] == heedful.__version__
+
+
+def test_every_dependency_is_pinned_exactly():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
+
+    assert {re.split(r"[<>=\[]", name)[0].lower() for name in wanted} <= pins.keys()
+    assert pins["torch"] == "2.13.0"
+
+
+def test_every_decision_fits_on_half_a_page():
+    for path in (ROOT / "docs" / "decisions").glob("*.md"):
+        assert len(path.read_text().split()) < 400, path.name
+
+
+def test_documents_link_to_files_that_exist():
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"

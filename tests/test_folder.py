@@ -1,0 +1,85 @@
+import json
+import shutil
+
+import pytest
+
+import heedful
+from heedful.checkpoint import load_model
+from heedful.errors import ModelFolderError
+from heedful.folder import ModelFolder, write_atomically
+
+
+@pytest.fixture
+def copy(model_folder, tmp_path) -> ModelFolder:
+    shutil.copytree(model_folder.path, tmp_path / "copy")
+    return ModelFolder(tmp_path / "copy")
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(ModelFolderError, match=r"nowhere: no such model folder; check the path"):
+        heedful.load(tmp_path / "nowhere")
+
+
+def test_a_folder_of_something_else_is_named(tmp_path):
+    with pytest.raises(ModelFolderError, match=r"has no provenance.json: this is not a finished"):
+        heedful.load(tmp_path)
+
+
+def test_an_unfinished_training_says_how_to_go_on(tmp_path):
+    (tmp_path / "training").mkdir()
+
+    with pytest.raises(ModelFolderError, match=r"training has not finished; run the same `heedful"):
+        heedful.load(tmp_path)
+
+
+def test_truncated_weights_are_named(copy):
+    copy.weights_file.write_bytes(copy.weights_file.read_bytes()[:1_000])
+
+    with pytest.raises(ModelFolderError, match=r"model\.safetensors: damaged weights"):
+        load_model(copy)
+
+
+def test_missing_weights_are_named(copy):
+    copy.weights_file.unlink()
+
+    with pytest.raises(ModelFolderError, match=r"has no model\.safetensors; copy it again"):
+        load_model(copy)
+
+
+def test_weights_of_another_model_are_refused(copy):
+    config = json.loads(copy.config_file.read_text())
+    copy.config_file.write_text(json.dumps(config | {"d_ff": 64}))
+
+    with pytest.raises(ModelFolderError, match=r"the weights do not fit config\.json; the files"):
+        load_model(copy)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", r"config\.json: damaged, "),
+        ("[]", r"config\.json: damaged, not a JSON object"),
+        (
+            '{"vocab_size": 9, "rotary": true}',
+            r"unknown name 'rotary'; .*newer heedful, so upgrade",
+        ),
+        ('{"vocab_size": 9, "num_heads": 7}', r"config\.json: num_heads must divide d_model"),
+        ("{}", r"config\.json: .*vocab_size"),
+    ],
+)
+def test_a_damaged_config_is_named(copy, content, message):
+    copy.config_file.write_text(content)
+
+    with pytest.raises(ModelFolderError, match=message):
+        copy.config()
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "notes.txt"
+    write_atomically(path, "first")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk gone")))
+
+    with pytest.raises(OSError, match="disk gone"):
+        write_atomically(path, "second")
+
+    assert path.read_text() == "first"

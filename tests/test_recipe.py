@@ -1,0 +1,89 @@
+import tomllib
+
+import pytest
+
+from heedful.errors import ConfigError
+from heedful.recipe import known_recipes, load_recipe
+
+
+def load(tmp_path, text: str):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return load_recipe(str(path), source="a.en", target="a.de")
+
+
+@pytest.mark.parametrize("name", known_recipes())
+def test_every_recipe_that_comes_with_the_program_can_be_read(name):
+    recipe = load_recipe(name, source="a.en", target="a.de")
+
+    assert recipe.model_config(vocab_size=1_000).vocab_size == 1_000
+
+
+def test_the_default_is_small_and_the_paper_is_one_word_away(tmp_path):
+    default, paper = load(tmp_path, ""), load(tmp_path, 'recipe = "paper"')
+
+    assert default.model_config(9).d_model == 128
+    assert paper.model_config(9).d_model == 512
+    assert paper.model_config(9).normalisation == "post"
+    assert (paper.training.schedule, paper.training.warmup_steps) == ("noam", 4_000)
+    assert (paper.search.beam_size, paper.search.alpha) == (4, 0.6)
+
+
+def test_a_recipe_states_what_differs(tmp_path):
+    recipe = load(tmp_path, "[training]\nsteps = 500\n[model]\nnum_layers = 2\n")
+
+    assert recipe.training.steps == 500
+    assert recipe.training.schedule == load_recipe(source="a").training.schedule
+    assert recipe.model_config(9).num_layers == 2
+
+
+def test_files_on_the_command_line_go_before_those_in_the_recipe(tmp_path):
+    recipe = load(tmp_path, '[data]\nsource = "other.en"\nvalid_source = "v.tsv"\n')
+
+    assert (recipe.data.source, recipe.data.valid_source) == ("a.en", "v.tsv")
+
+
+def test_a_recipe_written_down_reads_as_itself(tmp_path):
+    recipe = load(tmp_path, '[data]\nsource = "a \\"quoted\\" é.en"\n[model]\nd_k = 8\n')
+
+    (tmp_path / "again.toml").write_text(recipe.toml())
+    again = load_recipe(str(tmp_path / "again.toml"))
+
+    assert again.toml() == recipe.toml()
+    assert again.model_config(9) == recipe.model_config(9)
+    assert tomllib.loads(recipe.toml())["training"]["seed"] == 2017
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[model]\nnum_head = 4\n",
+            r"mine\.toml, \[model\]: unknown name 'num_head'; did you mean 'num_heads'\?",
+        ),
+        ("[modl]\n", r"mine\.toml: unknown name 'modl'; did you mean 'model'\?"),
+        ("[model]\nvocab_size = 9\n", r"\[model\]: unknown name 'vocab_size'"),
+        ("[model]\nnum_heads = 7\n", r"mine\.toml, \[model\]: num_heads must divide d_model"),
+        ("[model]\npreset = 'huge'\n", r"\[model\]: unknown preset 'huge'; known names: base"),
+        ("[training]\nsteps = '9'\n", r"\[training\]: steps must be a whole number, got '9'"),
+        ("[training]\nsteps = true\n", r"\[training\]: steps must be a whole number, got True"),
+        ("[model]\ndropout = 'no'\n", r"\[model\]: dropout must be a number, got 'no'"),
+        ("[data]\nsource = 3\n", r"\[data\]: source must be a text in quotes, got 3"),
+        ("recipe = 'papre'\n", r"mine\.toml: unknown recipe 'papre'; did you mean 'paper'\?"),
+        ("model = 3\n", r"mine\.toml: model must be a section, written \[model\]"),
+        ("[model\n", r"mine\.toml: cannot be read as a recipe; Expected"),
+    ],
+)
+def test_mistakes_are_named_with_their_place_and_remedy(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(tmp_path, text)
+
+
+def test_a_missing_recipe_names_those_there_are():
+    with pytest.raises(ConfigError, match=r"nope: no such recipe file; .* default, demo, paper"):
+        load_recipe("nope")
+
+
+def test_a_recipe_without_data_asks_for_it():
+    with pytest.raises(ConfigError, match=r"default, \[data\]: source is missing; name a text"):
+        load_recipe("default")

@@ -1,0 +1,131 @@
+import json
+from itertools import takewhile
+
+import pytest
+import torch
+
+from heedful.checkpoint import Checkpoints, load_model
+from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.recipe import load_recipe
+from heedful.run import Finished, Prepared, Started, Validation, train_model
+from heedful.training.averaging import mean_weights
+from heedful.training.trainer import Step
+
+
+def test_a_run_is_told_as_a_sequence_of_events(corpus, recipe_file, tmp_path):
+    events = list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    assert [type(event) for event in events] == [
+        Prepared, Started, *[Step, Step, Validation] * 3, Finished,
+    ]  # fmt: skip
+    assert [event.number for event in events if isinstance(event, Step)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
+    assert {path.name for path in model_folder.path.iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.model",
+        "recipe.toml",
+        "provenance.json",
+        "README.md",
+        "training",
+    }
+
+
+def test_provenance_names_data_versions_seed_and_scores_with_signatures(model_folder):
+    provenance = model_folder.provenance()
+
+    assert [file["name"] for file in provenance["data"]["files"]] == ["train.low", "train.up"]
+    assert all(len(file["sha256"]) == 64 for file in provenance["data"]["files"])
+    assert provenance["versions"].keys() >= {"python", "heedful", "torch", "sentencepiece"}
+    assert provenance["training"]["steps"] == 6
+    assert provenance["training"]["seed"] == 2017
+    assert [score["name"] for score in provenance["scores"]] == [
+        "BLEU",
+        "chrF2",
+        "TER",
+        "exact match",
+    ]
+    assert all(score["signature"] for score in provenance["scores"])
+    assert str(model_folder.path) not in json.dumps(provenance)
+
+
+def test_the_model_is_the_mean_of_the_last_checkpoints(model_folder):
+    checkpoints = list(Checkpoints(model_folder.training / "checkpoints", keep=2))
+
+    mean = mean_weights(checkpoint.weights() for checkpoint in checkpoints)
+
+    assert [checkpoint.step for checkpoint in checkpoints] == [4, 6]
+    for name, tensor in load_model(model_folder).state_dict().items():
+        assert torch.equal(tensor, mean[name])
+
+
+def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
+    corpus, recipe_file, tmp_path, model_folder
+):
+    recipe = load_recipe(recipe_file, **corpus)
+    interrupted = train_model(recipe, tmp_path / "model")
+    list(takewhile(lambda event: not isinstance(event, Step) or event.number < 5, interrupted))
+    interrupted.close()
+
+    events = list(train_model(recipe, tmp_path / "model"))
+
+    assert [event.step for event in events if isinstance(event, Started)] == [4]
+    ours, whole = load_model(events[-1].folder), load_model(model_folder)
+    for one, other in zip(ours.parameters(), whole.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_training_stops_early_when_validation_gets_no_better(corpus, tmp_path):
+    path = tmp_path / "hot.toml"
+    path.write_text(
+        "[tokenizer]\nvocab_size = 320\n"
+        "[model]\nnum_layers = 1\nd_model = 16\nd_ff = 16\nnum_heads = 2\n"
+        "[training]\nsteps = 40\nbatch_tokens = 256\nwarmup_steps = 1\npeak_rate = 30.0\n"
+        "validate_every = 1\npatience = 2\n"
+    )
+
+    events = list(train_model(load_recipe(str(path), **corpus), tmp_path / "model"))
+
+    validations = [event for event in events if isinstance(event, Validation)]
+    assert events[-1].stopped_early
+    assert len(validations) < 40
+    assert [v.is_best for v in validations[-2:]] == [False, False]
+
+
+def test_a_finished_model_is_not_trained_over(model_folder, corpus, recipe_file):
+    recipe = load_recipe(recipe_file, **corpus)
+
+    with pytest.raises(ModelFolderError, match=r"already holds a finished model; choose another"):
+        next(train_model(recipe, model_folder.path))
+
+
+def test_another_recipe_for_a_started_run_is_refused_naming_the_difference(
+    corpus, recipe_file, tmp_path
+):
+    recipe = load_recipe(recipe_file, **corpus)
+    next(train_model(recipe, tmp_path / "model"))
+    other = tmp_path / "other.toml"
+    other.write_text((tmp_path / "recipe.toml").read_text().replace("steps = 6", "steps = 7"))
+
+    with pytest.raises(ConfigError, match=r"holds a run with \[training\] steps = 6, now it is 7"):
+        next(train_model(load_recipe(str(other), **corpus), tmp_path / "model"))
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(corpus, recipe_file, tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").write_bytes(b"meow")
+
+    with pytest.raises(ModelFolderError, match=r"photos exists and is not a model folder"):
+        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "photos"))
+
+
+def test_a_refused_corpus_leaves_no_folder(corpus, recipe_file, tmp_path):
+    with (tmp_path / "train.up").open("a") as file:
+        file.write("one more\n")
+
+    with pytest.raises(CorpusError, match="not parallel"):
+        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    assert not (tmp_path / "model").exists()

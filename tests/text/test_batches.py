@@ -1,0 +1,94 @@
+from itertools import islice
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heedful.specials import BOS, EOS, PAD
+from heedful.text.batches import make_batch, ordered_batches, plan_batches, training_batches
+from heedful.text.pair_ids import PairIds, write_pair_ids
+
+PAIRS = [([10 + i] * (1 + i % 7), [40 + i] * (1 + i % 5)) for i in range(30)]
+
+
+def stored(tmp_path, pairs=PAIRS, vocab_size=100) -> PairIds:
+    return write_pair_ids(tmp_path / "ids", pairs, vocab_size)
+
+
+def test_a_batch_is_padded_and_marks_where_sentences_start_and_end():
+    batch = make_batch([([7], [8, 9]), ([5, 6], [4])])
+
+    assert batch.source.tolist() == [[7, EOS, PAD], [5, 6, EOS]]
+    assert batch.target.tolist() == [[BOS, 8, 9, EOS], [BOS, 4, EOS, PAD]]
+
+
+def test_what_is_wanted_is_one_piece_ahead_of_what_is_given():
+    batch = make_batch([([7], [8, 9]), ([5, 6], [4])])
+
+    assert batch.given.tolist() == [[BOS, 8, 9], [BOS, 4, EOS]]
+    assert batch.wanted.tolist() == [[8, 9, EOS], [4, EOS, PAD]]
+    assert batch.num_wanted == 5
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60),
+    st.integers(8, 100),
+)
+def test_every_pair_is_in_one_batch_and_no_batch_of_two_exceeds_the_budget(lengths, budget):
+    lengths = np.array(lengths)
+
+    batches = plan_batches(lengths, budget)
+
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
+    for rows in batches:
+        assert len(rows) == 1 or len(rows) * (lengths[rows].max() + 1) <= budget
+
+
+def test_batches_hold_pairs_of_similar_length():
+    lengths = np.array([[1, 1], [9, 9]] * 50)
+
+    batches = plan_batches(lengths, 40)
+
+    assert all(len(set(lengths[rows, 1])) == 1 for rows in batches[:-1])
+
+
+def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
+    pairs = stored(tmp_path)
+    num_batches = len(list(ordered_batches(pairs, batch_tokens=24)))
+
+    endless = training_batches(pairs, batch_tokens=24, seed=1)
+    first, second = (list(islice(endless, num_batches)) for _ in range(2))
+
+    starts = [sorted(batch.source[:, 0].tolist()) for batch in first]
+    assert sorted(sum(starts, [])) == [10 + i for i in range(30)]
+    assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
+
+
+def test_skipping_goes_on_where_reading_stopped(tmp_path):
+    pairs = stored(tmp_path)
+
+    whole = list(islice(training_batches(pairs, batch_tokens=24, seed=1), 30))
+    rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, skip=20), 10))
+
+    assert [b.target.tolist() for b in whole[20:]] == [b.target.tolist() for b in rest]
+
+
+def test_ids_come_back_from_disk_as_they_went_in(tmp_path):
+    pairs = stored(tmp_path)
+
+    assert len(pairs) == 30
+    assert [pairs[i] for i in range(30)] == PAIRS
+    assert pairs.lengths[3].tolist() == [4, 4]
+
+
+def test_ids_are_mapped_not_loaded(tmp_path):
+    pairs = stored(tmp_path)
+
+    assert isinstance(pairs._ids, np.memmap)
+
+
+def test_a_large_vocabulary_takes_wider_ids(tmp_path):
+    pairs = stored(tmp_path, [([70_000], [80_000])], vocab_size=100_000)
+
+    assert pairs[0] == ([70_000], [80_000])
+    assert (tmp_path / "ids" / "ids.uint32").exists()

@@ -1,0 +1,94 @@
+import pytest
+
+from heedful.errors import ConfigError, CorpusError
+from heedful.text.corpus import CleaningConfig
+from heedful.text.prepare import DataConfig, prepare
+from heedful.text.tokenizer import TokenizerConfig
+
+
+def write_corpus(folder, num_pairs: int = 60, repeat: int = 1) -> DataConfig:
+    sources = [f"sentence number {i}" for i in range(num_pairs)]
+    lines = [(s, f"phrase {i} variante {r}") for i, s in enumerate(sources) for r in range(repeat)]
+    (folder / "a.en").write_text("".join(f"{source}\n" for source, _ in lines))
+    (folder / "a.fr").write_text("".join(f"{target}\n" for _, target in lines))
+    return DataConfig(source=str(folder / "a.en"), target=str(folder / "a.fr"))
+
+
+def prepared(folder, data):
+    return prepare(folder / "corpus", data, CleaningConfig(), TokenizerConfig())
+
+
+def test_a_corpus_is_cleaned_cut_into_pieces_and_counted(tmp_path):
+    corpus = prepared(tmp_path, write_corpus(tmp_path))
+
+    assert corpus.report.kept == 60
+    assert (len(corpus.train), len(corpus.valid)) == (57, 3)
+    source, target = corpus.valid[0]
+    assert (corpus.tokenizer.decode(source), corpus.tokenizer.decode(target)) == (
+        corpus.valid_pairs()[0]
+    )
+
+
+def test_no_validation_source_is_trained_on_even_if_it_has_many_translations(tmp_path):
+    corpus = prepared(tmp_path, write_corpus(tmp_path, repeat=3))
+
+    decode = corpus.tokenizer.decode
+    trained = {decode(corpus.train[i][0]) for i in range(len(corpus.train))}
+    held_out = {source for source, _ in corpus.valid_pairs()}
+    assert len(corpus.train) + len(corpus.valid) == 180
+    assert held_out
+    assert not trained & held_out
+
+
+def test_validation_files_of_ones_own_are_used_whole(tmp_path):
+    data = write_corpus(tmp_path)
+    (tmp_path / "v.tsv").write_text("hello\tbonjour\nbye\tau revoir\n")
+
+    corpus = prepared(
+        tmp_path,
+        DataConfig(source=data.source, target=data.target, valid_source=str(tmp_path / "v.tsv")),
+    )
+
+    assert corpus.valid_pairs() == [("hello", "bonjour"), ("bye", "au revoir")]
+    assert len(corpus.train) == 60
+
+
+def test_a_prepared_corpus_is_taken_again_but_not_for_other_files(tmp_path):
+    data = write_corpus(tmp_path)
+    first = prepared(tmp_path, data)
+    made = (first.folder / "corpus.json").stat().st_mtime_ns
+
+    again = prepared(tmp_path, data)
+    assert (again.folder / "corpus.json").stat().st_mtime_ns == made
+
+    write_corpus(tmp_path, num_pairs=80)
+    assert prepared(tmp_path, data).report.read == 80
+
+
+def test_a_refused_corpus_leaves_nothing_behind(tmp_path):
+    data = write_corpus(tmp_path)
+    with (tmp_path / "a.fr").open("ab") as file:
+        file.write(b"one more\n")
+
+    with pytest.raises(CorpusError, match="not parallel: 60 lines against 61"):
+        prepared(tmp_path, data)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "a.fr"]
+
+
+def test_two_pairs_are_enough_and_one_is_not(tmp_path):
+    corpus = prepared(tmp_path, write_corpus(tmp_path, num_pairs=2))
+    assert (len(corpus.train), len(corpus.valid)) == (1, 1)
+
+    with pytest.raises(CorpusError, match=r"1 of 1 pairs kept; training needs at least two pairs"):
+        prepared(tmp_path, write_corpus(tmp_path, num_pairs=1))
+
+
+def test_no_source_is_refused():
+    with pytest.raises(ConfigError, match=r"source is missing; name a text file or a TSV of pairs"):
+        DataConfig()
+
+
+def test_half_a_validation_set_is_refused():
+    with pytest.raises(ConfigError, match=r"valid_target is given without valid_source"):
+        DataConfig(source="a.en", target="a.fr", valid_target="v.fr")

@@ -1,0 +1,152 @@
+from itertools import islice
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from heedful.errors import ConfigError
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
+from heedful.text.batches import Batch, make_batch
+from heedful.training.averaging import mean_weights
+from heedful.training.trainer import (
+    ADAM_BETAS,
+    ADAM_EPSILON,
+    Trainer,
+    TrainingConfig,
+    perplexity,
+    validation_loss,
+)
+
+SMALL = {"vocab_size": 11, "num_layers": 1, "d_model": 8, "d_ff": 16, "num_heads": 2}
+
+
+def small_model(dropout: float = 0.1) -> Transformer:
+    torch.manual_seed(7)
+    return Transformer(ModelConfig(**SMALL, dropout=dropout))
+
+
+def endless():
+    random = torch.Generator().manual_seed(3)
+    while True:
+        length = int(torch.randint(1, 6, (), generator=random))
+        words = torch.randint(4, 11, (4, length), generator=random).tolist()
+        yield make_batch([(row, row) for row in words])
+
+
+def weights_after(steps: int, dropout: float = 0.1, **changes) -> dict[str, torch.Tensor]:
+    model = small_model(dropout)
+    trainer = Trainer(model, TrainingConfig(steps=steps, warmup_steps=4, **changes))
+    list(trainer.steps(endless()))
+    return model.state_dict()
+
+
+def test_adam_is_as_printed():
+    assert (ADAM_BETAS, ADAM_EPSILON) == ((0.9, 0.98), 1e-9)  # section 5.3
+
+
+def test_every_step_is_reported():
+    trainer = Trainer(small_model(), TrainingConfig(steps=5, warmup_steps=4))
+
+    steps = list(trainer.steps(endless()))
+
+    assert [step.number for step in steps] == [1, 2, 3, 4, 5]
+    assert [step.learning_rate for step in steps] == [trainer.learning_rate(n) for n in range(1, 6)]
+    expected = [batch.num_wanted for batch in islice(endless(), 5)]
+    assert [step.num_pieces for step in steps] == expected
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
+    first, again, other = (weights_after(6, seed=seed) for seed in (1, 1, 2))
+
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_going_on_from_a_saved_state_equals_never_having_stopped():
+    whole = weights_after(8)
+    config = TrainingConfig(steps=8, warmup_steps=4)
+    stopped = Trainer(small_model(), config)
+    list(islice(stopped.steps(endless()), 5))
+    state = {name: tensor.clone() for name, tensor in stopped.state().items()}
+
+    torch.manual_seed(99)
+    resumed = Trainer(Transformer(ModelConfig(**SMALL)), config)
+    resumed.restore(5, state)
+    list(resumed.steps(islice(endless(), 5, None)))
+
+    ours = resumed.model.state_dict()
+    assert all(torch.equal(whole[name], ours[name]) for name in whole)
+
+
+def test_accumulating_two_batches_equals_one_batch_of_both():
+    """Loss is divided by real target pieces, however unevenly the batches share them."""
+    short, long = ([5], [6]), ([5, 6, 7, 8], [8, 9, 10, 4])
+    config = {"steps": 1, "warmup_steps": 1}
+
+    apart, together = small_model(dropout=0.0), small_model(dropout=0.0)
+    apart_trainer = Trainer(apart, TrainingConfig(accumulate=2, **config))
+    list(apart_trainer.steps(iter([make_batch([short]), make_batch([long])])))
+    list(Trainer(together, TrainingConfig(**config)).steps(iter([make_batch([short, long])])))
+
+    for ours, theirs in zip(apart.parameters(), together.parameters(), strict=True):
+        assert_close(ours.grad, theirs.grad)
+
+
+def test_a_peak_rate_scales_either_schedule():
+    for schedule in ("noam", "linear"):
+        config = TrainingConfig(steps=50, warmup_steps=10, schedule=schedule, peak_rate=0.01)
+        trainer = Trainer(small_model(), config)
+        rates = [trainer.learning_rate(step) for step in range(1, 51)]
+        assert max(rates) == rates[9] == pytest.approx(0.01)
+
+
+def test_without_a_peak_rate_it_is_that_of_equation_3():
+    config = TrainingConfig(steps=50, warmup_steps=10, schedule="linear")
+
+    assert Trainer(small_model(), config).learning_rate(10) == pytest.approx((8 * 10) ** -0.5)
+
+
+def test_validation_uses_neither_dropout_nor_smoothing():
+    model = small_model(dropout=0.5)
+    batch: Batch = next(endless())
+
+    losses = {validation_loss(model, iter([batch])) for _ in range(3)}
+    expected = torch.nn.functional.cross_entropy(
+        model(batch.source, batch.given).flatten(0, 1), batch.wanted.flatten()
+    )
+
+    assert len(losses) == 1
+    assert losses.pop() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_perplexity_of_a_lost_model_is_infinite_not_an_error():
+    assert perplexity(0.0) == 1.0
+    assert perplexity(1e9) == float("inf")
+
+
+def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
+    mean = mean_weights([{"w": torch.tensor([1.0, 5.0])}, {"w": torch.tensor([3.0, -5.0])}])
+
+    assert mean["w"].tolist() == [2.0, 0.0]
+    assert mean["w"].dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"steps": 0}, r"steps must be at least 1, got 0"),
+        ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
+        ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
+        ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
+        ({"peak_rate": -0.1}, r"peak_rate must not be negative, got -0.1"),
+        ({"patience": -1}, r"patience must not be negative, got -1"),
+        (
+            {"schedule": "linear", "warmup_steps": 20, "steps": 10},
+            r"warmup_steps must not exceed steps, got 20 of 10",
+        ),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        TrainingConfig(**values)
