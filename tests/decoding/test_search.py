@@ -74,6 +74,17 @@ def test_a_beam_of_two_finds_what_greedy_search_misses():
     assert second.pieces == (A,)
 
 
+def test_short_bad_hypotheses_that_end_first_do_not_crowd_out_a_good_one():
+    """Nothing (0.05) and A (0.09) have ended before AB (0.81) does; a beam of two must wait."""
+    late = language(BOS_A=0.9, BOS_EOS=0.05, BOS_B=0.04, A_B=0.9, A_EOS=0.1, B_EOS=1.0)
+
+    ((best, second),) = search(late, beam_size=2)
+
+    assert best.pieces == (A, B)
+    assert math.exp(best.log_probability) == pytest.approx(0.81, rel=1e-4)
+    assert second.pieces == (A,)
+
+
 def test_the_n_best_are_those_found_by_hand():
     """All sentences of up to three pieces by probability: AB 0.504, A 0.18, ABAB..., B 0.07."""
     ((*found,),) = search(PLAIN, beam_size=4, max_length=8)

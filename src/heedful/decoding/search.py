@@ -1,5 +1,7 @@
 """Greedy and beam search (section 6.1) over anything that can score the next piece."""
 
+import math
+from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -7,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from heedful.decoding.hypothesis import Hypothesis
+from heedful.decoding.hypothesis import Hypothesis, length_penalty
 from heedful.specials import BOS, EOS
 
 
@@ -54,26 +56,24 @@ def beam_search(
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
     The state starts with one row per sentence. A sentence is done when as many hypotheses as the
-    beam is wide have ended, each among the best `beam_size` of its step, or at its length limit.
+    beam is wide have ended and none that is open scores better, or at its length limit.
     """
-    beams = _Beams(max_lengths, beam_size)
+    beams = _Beams(max_lengths, beam_size, alpha)
     while len(beams.sentences):
         log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
         rows = beams.advance(log_probabilities)
         state = state.select(rows)
-    return [
-        sorted(found, key=lambda hypothesis: hypothesis.score(alpha), reverse=True)[:beam_size]
-        for found in beams.found
-    ]
+    return [[hypothesis for _, hypothesis in found] for found in beams.found]
 
 
 class _Beams:
     """The unfinished hypotheses of every sentence that is still searched."""
 
-    def __init__(self, max_lengths: Sequence[int], beam_size: int) -> None:
+    def __init__(self, max_lengths: Sequence[int], beam_size: int, alpha: float) -> None:
         num_sentences = len(max_lengths)
-        self.beam_size = beam_size
-        self.found: list[list[Hypothesis]] = [[] for _ in max_lengths]
+        self.beam_size, self.alpha = beam_size, alpha
+        self.found: list[list[tuple[float, Hypothesis]]] = [[] for _ in max_lengths]
+        """The best that have ended, with their scores, best first, at most a beam's worth."""
         self.sentences = torch.arange(num_sentences)
         self.limits = torch.tensor(max_lengths)
         self.written: Int[Tensor, "sentence beam length"] = torch.full((num_sentences, 1, 1), BOS)
@@ -106,14 +106,26 @@ class _Beams:
         ends: Bool[Tensor, "sentence candidate"],
     ) -> Bool[Tensor, " sentence"]:
         """Note the hypotheses that stop here; tell which sentences are done."""
-        is_last = self.limits <= written.size(2) - 1
+        length = written.size(2) - 1
+        is_last = self.limits <= length
         stops = (ends | is_last[:, None]) & totals.isfinite()
         stops[:, self.beam_size :] = False
         for row, candidate in stops.nonzero().tolist():
-            hypothesis = _hypothesis(written[row, candidate, 1:], totals[row, candidate])
-            self.found[int(self.sentences[row])].append(hypothesis)
-        num_found = torch.tensor([len(self.found[index]) for index in self.sentences.tolist()])
-        return is_last | (num_found >= self.beam_size)
+            self._note(row, _hypothesis(written[row, candidate, 1:], totals[row, candidate]))
+        open_scores = totals.masked_fill(ends, -torch.inf).amax(dim=1)
+        open_scores = open_scores / length_penalty(length, self.alpha)
+        worst = [self._worst_score(sentence) for sentence in self.sentences.tolist()]
+        return is_last | (open_scores <= torch.tensor(worst))
+
+    def _note(self, row: int, hypothesis: Hypothesis) -> None:
+        found = self.found[int(self.sentences[row])]
+        insort(found, (hypothesis.score(self.alpha), hypothesis), key=lambda item: -item[0])
+        del found[self.beam_size :]
+
+    def _worst_score(self, sentence: int) -> float:
+        """The score to beat for a place among the found; anything will do while there is room."""
+        found = self.found[sentence]
+        return found[-1][0] if len(found) == self.beam_size else -math.inf
 
     def _keep(
         self,

@@ -98,7 +98,7 @@ class Trainer:
         self.config = config
         self.number = 0
         self.optimizer = torch.optim.Adam(
-            model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON
+            model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True
         )
 
     def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
