@@ -131,13 +131,13 @@ def test_a_file_is_translated_to_a_file(heedful, model_folder, tmp_path):
     )
 
     assert (code, out) == (0, "")
-    assert len((tmp_path / "out.txt").read_text().splitlines()) == 2
+    assert (tmp_path / "out.txt").read_text().count("\n") == 2
 
 
 def test_the_n_best_come_with_their_scores_best_first(heedful, model_folder):
     code, out, _ = heedful("translate", model_folder.path, "a b", "--n-best", 3)
 
-    scores = [float(line.split("\t")[0]) for line in out.splitlines()]
+    scores = [float(line.split("\t")[0]) for line in out.rstrip("\n").split("\n")]
     assert code == 0
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)

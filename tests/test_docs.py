@@ -16,7 +16,9 @@ README = (ROOT / "README.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    """Return the fenced blocks of a language, fences taken in pairs."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+    return [content for name, content in fenced if name == language]
 
 
 def rows(path: str) -> list[tuple[str, str]]:

@@ -41,7 +41,7 @@ def main() -> None:
         sys.exit(error.exit_code)
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool | None) -> None:
     if wanted:
         print(f"heedful {__version__}")
         raise typer.Exit
@@ -50,8 +50,9 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _heedful(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
+        bool | None,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = None,
 ) -> None: ...
 
 

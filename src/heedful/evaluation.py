@@ -60,5 +60,5 @@ def _score(
     *,
     short: bool = False,
 ) -> Score:
-    value = metric.corpus_score(list(hypotheses), [list(references)]).score
-    return Score(type(metric).__name__, value, metric.get_signature().format(short=short))
+    result = metric.corpus_score(list(hypotheses), [list(references)])
+    return Score(result.name, result.score, metric.get_signature().format(short=short))

@@ -159,8 +159,8 @@ class _Run:
             yield step
             if step.number % config.validate_every == 0 or step.number == config.steps:
                 validation = self._validate(step.number)
-                self.history.append({**asdict(validation), "seconds": self.seconds})
                 self.seconds = time.perf_counter() - began
+                self.history.append({**asdict(validation), "seconds": round(self.seconds, 1)})
                 notes = {"history": self.history, "seconds": self.seconds}
                 self.checkpoints.save(step.number, self.trainer.state(), notes)
                 yield validation

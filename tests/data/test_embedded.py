@@ -137,11 +137,11 @@ def test_french_tells_the_time_by_24_hours(french):
 
 
 def test_a_moment_joins_date_and_time_in_the_french_way(french):
-    moments = matching(french.train, r"March (\d+), (\d{4}), 4:(\d\d) PM")
+    moments = matching(french.train, r"March (\d+), (\d{4}), (\d+):(\d\d) PM")
 
     assert moments
-    for (day, year, minute), target in moments:
-        assert target == f"{day} mars {year}, 16:{minute}"
+    for (day, year, hour, minute), target in moments:
+        assert target == f"{day} mars {year}, {int(hour) % 12 + 12}:{minute}"
 
 
 def test_french_numbers_have_narrow_spaces_and_a_decimal_comma(french):

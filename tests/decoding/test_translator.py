@@ -38,6 +38,18 @@ def test_empty_and_blank_texts_come_back_as_they_are_and_are_not_searched(echo):
     assert len(echo.engine.sources) == 1
 
 
+def test_a_line_feed_spelt_in_bytes_does_not_break_the_line(model_folder):
+    tokenizer = model_folder.tokenizer()
+    line_feed = tokenizer.pieces(range(tokenizer.vocab_size)).index("<0x0A>")
+
+    class Breaker:
+        def search(self, sources, config):
+            a = tuple(tokenizer.encode("a"))
+            return [[Hypothesis((*a, line_feed, *a), -1.0)] for _ in sources]
+
+    assert Translator(tokenizer, Breaker()).translate("x").text == "a a"
+
+
 def test_lines_are_translated_as_a_stream_in_order(echo):
     lines = (f"a {'b' * (i % 3)}".strip() for i in range(3_000))
 

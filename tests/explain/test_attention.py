@@ -1,3 +1,5 @@
+import io
+
 import pytest
 import torch
 from rich.console import Console
@@ -58,7 +60,7 @@ def test_the_table_shows_every_piece_and_darkens_where_it_looked(model_folder):
     attention = source_attention(model, tokenizer, "a b", "A")
     attention.weights.zero_()
     attention.weights[0, 1] = 1.0
-    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(width=80, record=True, file=io.StringIO())
 
     console.print(attention_table(attention))
     lines = console.export_text().splitlines()

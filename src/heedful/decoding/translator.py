@@ -103,7 +103,10 @@ class Translator:
         found = self.engine.search(sources, config)
         for index, hypotheses in zip(written, found, strict=True):
             best, *others = [
-                Candidate(text=self.tokenizer.decode(h.pieces), score=h.score(config.alpha))
+                # A byte piece may spell a line feed; one line in must stay one line out.
+                Candidate(
+                    text=normalise(self.tokenizer.decode(h.pieces)), score=h.score(config.alpha)
+                )
                 for h in hypotheses
             ]
             translations[index] = Translation(
