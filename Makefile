@@ -11,8 +11,9 @@ help:  ## show this list
 setup: $(READY)  ## make .venv with everything in it
 
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[train,dev]'
+	@echo "Setting up .venv: about a minute, once"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[train,dev]'
 	@touch $@
 
 demo: $(READY)  ## train a translator from nothing, score it, look inside (under four minutes)
