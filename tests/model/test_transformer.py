@@ -6,6 +6,7 @@ from torch.testing import assert_close
 
 from heedful.errors import ConfigError
 from heedful.model.config import ModelConfig
+from heedful.model.dropout import Dropout
 from heedful.model.transformer import (
     Positions,
     Transformer,
@@ -110,7 +111,7 @@ def test_embeddings_are_multiplied_by_the_root_of_the_width(model):
 def test_dropout_is_on_sublayer_outputs_and_embedding_sums_alone():
     model = Transformer(ModelConfig(**TINY))
 
-    dropouts = [n for n, m in model.named_modules() if isinstance(m, torch.nn.Dropout)]
+    dropouts = [n for n, m in model.named_modules() if isinstance(m, Dropout)]
 
     assert len([name for name in dropouts if ".around_" in name]) == 2 * 2 + 2 * 3
     assert [name for name in dropouts if ".around_" not in name] == ["dropout"]
