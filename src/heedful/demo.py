@@ -16,7 +16,9 @@ from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.terminal import say, score_lines
 
+RECIPE = "demo"
 _SHOWN = 8
+_MAP_CHARACTERS = 20  # enough to look at, and few enough to fit a narrow terminal
 
 
 def run_demo(out: Path, locale: str, console: Console) -> None:
@@ -25,7 +27,7 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     corpus = generate(locale)
     model = out / "model"
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
-    finished = show(train_model(load_recipe("demo", **data), model), console)
+    finished = show(train_model(load_recipe(RECIPE, **data), model), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
@@ -50,20 +52,27 @@ def _score(translator: Translator, test: Sequence[Pair], console: Console) -> No
 
 def _translate_some(translator: Translator, test: Sequence[Pair], console: Console) -> None:
     console.rule("A few of them", align="left")
-    for translation, (_, reference) in zip(
-        translator.translate([source for source, _ in test[:_SHOWN]]), test[:_SHOWN], strict=True
-    ):
+    named = [pair for pair in test if not _has_digit(pair)]
+    numbered = [pair for pair in test if _has_digit(pair)]
+    shown = [*named[:2], *numbered[: _SHOWN - 2]]
+    translations = translator.translate([source for source, _ in shown])
+    for translation, (_, reference) in zip(translations, shown, strict=True):
         mark = "[green]right[/green]" if translation.text == reference else "[red]wrong[/red]"
         say(console, f"  {translation.source}  [dim]->[/dim]  {translation.text}  {mark}")
 
 
 def _look_inside(translator: Translator, test: Sequence[Pair], console: Console) -> None:
     assert isinstance(translator.engine, PyTorchEngine)
-    source = min((source for source, _ in test if len(source) >= 24), key=len)
+    long_enough = [pair for pair in test if len(pair[0]) >= _MAP_CHARACTERS]
+    source, _ = min(long_enough or test, key=lambda pair: (not _has_digit(pair), len(pair[0])))
     target = translator.translate(source).text
     attention = source_attention(translator.engine.model, translator.tokenizer, source, target)
     console.rule(f"Where it looked: {source} -> {target}", align="left")
     console.print(attention_table(attention))
+
+
+def _has_digit(pair: Pair) -> bool:
+    return any(character.isdigit() for character in pair[0])
 
 
 def _say_what_next(folder: ModelFolder, console: Console) -> None:
