@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from heedful import __version__
 from heedful.errors import ConfigError, HeedfulError, MissingExtraError
@@ -89,7 +90,7 @@ def train(
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     console = Console()
     show(train_model(load_recipe(recipe, **files, **valid), out), console)
-    say(console, f'Ready: heedful translate {out} "..."')
+    say(console, f'Ready: heedful translate {escape(str(out))} "..."')
 
 
 @app.command()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
@@ -54,11 +55,12 @@ def _translate_some(translator: Translator, test: Sequence[Pair], console: Conso
     console.rule("A few of them", align="left")
     named = [pair for pair in test if not _has_digit(pair)]
     numbered = [pair for pair in test if _has_digit(pair)]
-    shown = [*named[:2], *numbered[: _SHOWN - 2]]
+    shown = [*named[:2], *numbered][:_SHOWN]
     translations = translator.translate([source for source, _ in shown])
     for translation, (_, reference) in zip(translations, shown, strict=True):
         mark = "[green]right[/green]" if translation.text == reference else "[red]wrong[/red]"
-        say(console, f"  {translation.source}  [dim]->[/dim]  {translation.text}  {mark}")
+        source, text = escape(translation.source), escape(translation.text)
+        say(console, f"  {source}  [dim]->[/dim]  {text}  {mark}")
 
 
 def _look_inside(translator: Translator, test: Sequence[Pair], console: Console) -> None:
@@ -67,7 +69,7 @@ def _look_inside(translator: Translator, test: Sequence[Pair], console: Console)
     source, _ = min(long_enough or test, key=lambda pair: (not _has_digit(pair), len(pair[0])))
     target = translator.translate(source).text
     attention = source_attention(translator.engine.model, translator.tokenizer, source, target)
-    console.rule(f"Where it looked: {source} -> {target}", align="left")
+    console.rule(escape(f"Where it looked: {source} -> {target}"), align="left")
     console.print(attention_table(attention))
 
 
@@ -79,7 +81,7 @@ def _say_what_next(folder: ModelFolder, console: Console) -> None:
     console.rule("Your turn", align="left")
     say(
         console,
-        f'  heedful translate {folder.path} "Tuesday, March 3, 2026, 4:05 PM"',
-        f"  heedful info {folder.path}",
+        f'  heedful translate {escape(str(folder.path))} "Tuesday, March 3, 2026, 4:05 PM"',
+        f"  heedful info {escape(str(folder.path))}",
         "  heedful train --source yours.en --target yours.de --out model/",
     )
