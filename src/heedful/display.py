@@ -67,9 +67,9 @@ def _progress(console: Console) -> Progress:
     return Progress(
         TextColumn("step"),
         MofNCompleteColumn(),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=10),
         TextColumn("loss {task.fields[loss]}"),
-        TextColumn("perplexity {task.fields[perplexity]}"),
+        TextColumn("ppl {task.fields[perplexity]}"),
         TextColumn("{task.fields[speed]} tokens/s"),
         TextColumn("rate {task.fields[rate]}"),
         TimeRemainingColumn(),
