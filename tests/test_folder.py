@@ -7,6 +7,7 @@ import heedful
 from heedful.checkpoint import load_model
 from heedful.errors import ModelFolderError
 from heedful.folder import ModelFolder, write_atomically
+from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
 @pytest.fixture
@@ -72,6 +73,30 @@ def test_a_damaged_config_is_named(copy, content, message):
 
     with pytest.raises(ModelFolderError, match=message):
         copy.config()
+
+
+def test_a_provenance_without_its_parts_is_named(copy):
+    copy.provenance_file.write_text("{}")
+
+    with pytest.raises(ModelFolderError, match=r"provenance\.json: 'created' is missing; train or"):
+        copy.provenance()
+
+
+def test_a_vocabulary_of_another_model_is_refused(copy):
+    other = train_tokenizer(lambda: iter(["quite another text"]), TokenizerConfig())
+    copy.tokenizer_file.write_bytes(other.model)
+
+    with pytest.raises(
+        ModelFolderError, match=r"the vocabulary has \d+ pieces and the model \d+; the"
+    ):
+        heedful.load(copy.path)
+
+
+def test_an_empty_vocabulary_is_named(copy):
+    copy.tokenizer_file.write_bytes(b"")
+
+    with pytest.raises(ModelFolderError, match=r"as a vocabulary \(the file is empty\)"):
+        heedful.load(copy.path)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator, load
 from heedful.display import show
+from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder
@@ -24,9 +25,11 @@ _MAP_CHARACTERS = 20  # enough to look at, and few enough to fit a narrow termin
 
 def run_demo(out: Path, locale: str, console: Console) -> None:
     """Generate the embedded corpus, train on it, score, translate and look inside."""
-    console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     corpus = generate(locale)
     model = out / "model"
+    if ModelFolder(model).is_finished:
+        raise ModelFolderError(f"{out} holds a finished demo; delete it, or choose another folder")
+    console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
     finished = show(train_model(load_recipe(RECIPE, **data), model), console)
     translator = load(finished.folder.path)

@@ -50,7 +50,13 @@ class ModelFolder:
 
     def provenance(self) -> dict[str, Any]:
         """Read what the model was made from, how, and how well it did."""
-        return self._read_json(self.provenance_file)
+        provenance = self._read_json(self.provenance_file)
+        needed = {"created", "versions", "machine", "data", "model", "training", "search", "scores"}
+        if missing := sorted(needed - provenance.keys()):
+            raise ModelFolderError(
+                f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
+            )
+        return provenance
 
     def _read_json(self, path: Path) -> dict[str, Any]:
         self._require(path)

@@ -48,19 +48,21 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         is_training = any(context.needs_input_grad)
         x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
-        plain = x.new_zeros(())
-        gold_logits = x.new_zeros(())
+        plain, gold_logits = x.new_zeros(()), x.new_zeros(())
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
             gold = wanted[rows, None]
             logits = x[rows] @ weight.T
-            gold_logits += logits.gather(1, gold).sum()
+            gold_logit = logits.gather(1, gold)
+            top_logit, top = logits.max(dim=1, keepdim=True)
             probabilities = torch.softmax(logits, dim=1, out=logits)
-            likelihood = probabilities.gather(1, gold)
-            plain -= likelihood.clamp_min(torch.finfo(x.dtype).tiny).log().sum()
+            # The likeliest piece's probability cannot underflow, however unlikely the gold one is.
+            normaliser = top_logit - probabilities.gather(1, top).log()
+            plain += (normaliser - gold_logit).sum()
+            gold_logits += gold_logit.sum()
             if is_training:
                 gradient = probabilities.scatter_add_(
-                    1, gold, torch.full_like(likelihood, smoothing - 1)
+                    1, gold, torch.full_like(gold_logit, smoothing - 1)
                 )
                 torch.mm(gradient, weight, out=x_gradient[rows])
                 weight_gradient.addmm_(gradient.T, x[rows])
