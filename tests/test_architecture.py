@@ -62,6 +62,7 @@ def test_no_relative_imports():
 TORCH_FREE = [
     "import heedful.cli",
     "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
+    "import heedful; heedful.load_recipe('paper', source='a.en')",
     "import heedful.folder, heedful.text.tokenizer, heedful.text.prepare, heedful.model.config",
 ]
 

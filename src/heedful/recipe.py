@@ -15,7 +15,7 @@ from heedful.model.config import PRESET_NAMES, ModelConfig, preset
 from heedful.text.corpus import CleaningConfig
 from heedful.text.prepare import DataConfig
 from heedful.text.tokenizer import TokenizerConfig
-from heedful.training.trainer import TrainingConfig
+from heedful.training.config import TrainingConfig
 
 DEFAULT = "default"
 ROOT = "paper"  # what a recipe leaves open is done as the paper does it

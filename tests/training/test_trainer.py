@@ -9,11 +9,11 @@ from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch, make_batch
 from heedful.training.averaging import mean_weights
+from heedful.training.config import TrainingConfig
 from heedful.training.trainer import (
     ADAM_BETAS,
     ADAM_EPSILON,
     Trainer,
-    TrainingConfig,
     perplexity,
     validation_loss,
 )
@@ -136,6 +136,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
     ("values", "message"),
     [
         ({"steps": 0}, r"steps must be at least 1, got 0"),
+        ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
