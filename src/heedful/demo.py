@@ -14,6 +14,7 @@ from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.stopping import stop_on_signals
 from heedful.terminal import say, score_lines
 
 _SHOWN = 8
@@ -25,7 +26,8 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     corpus = generate(locale)
     model = out / "model"
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
-    finished = show(train_model(load_recipe("demo", **data), model), console)
+    with stop_on_signals() as stop:
+        finished = show(train_model(load_recipe("demo", **data), model, stop), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)

@@ -54,6 +54,14 @@ def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:
         yield make_batch([pairs[row] for row in rows.tolist()])
 
 
+def largest_batch(pairs: PairIds, *, batch_tokens: int) -> Batch:
+    """Return the batch with the most positions, padding included: it needs the most memory."""
+    lengths = pairs.lengths
+    plans = plan_batches(lengths, batch_tokens)
+    rows = max(plans, key=lambda rows: len(rows) * lengths[rows].max(axis=0).sum())
+    return make_batch([pairs[row] for row in rows.tolist()])
+
+
 def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
     """Cut rows, sorted by length, where either padded side would exceed the budget.
 

@@ -104,10 +104,10 @@ def prepare(
         refuse_no_text(path)
     settings = {"cleaning": asdict(cleaning), "tokenizer": asdict(tokenizer)}
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
-    if (folder / "corpus.json").exists():
-        if PreparedCorpus(folder).about["made_from"] == made_from:
-            return PreparedCorpus(folder)
-        shutil.rmtree(folder)
+    is_there = (folder / "corpus.json").exists()
+    if is_there and PreparedCorpus(folder).about["made_from"] == made_from:
+        return PreparedCorpus(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
