@@ -113,6 +113,16 @@ def test_another_recipe_for_a_started_run_is_refused_naming_the_difference(
         next(train_model(load_recipe(str(other), **corpus), tmp_path / "model"))
 
 
+def test_a_run_killed_while_it_wrote_its_recipe_goes_on(corpus, recipe_file, tmp_path):
+    (tmp_path / "model" / "training").mkdir(parents=True)
+    (tmp_path / "model" / "recipe.toml.partial").write_text("[data]\nsour")
+
+    event = next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    assert isinstance(event, Prepared)
+    assert not (tmp_path / "model" / "recipe.toml.partial").exists()
+
+
 def test_a_folder_with_other_things_in_it_is_left_alone(corpus, recipe_file, tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").write_bytes(b"meow")

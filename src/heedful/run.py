@@ -127,16 +127,7 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
     folder = ModelFolder(out)
     _refuse_other_use(folder, recipe)
     keep_freed_memory()
-    try:
-        corpus = prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
-    except BaseException as error:
-        _remove_if_empty(folder.training, folder.path)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            raise StorageError(
-                f"{folder.training}: the corpus cannot be written, {error.strerror}; "
-                "make room and run the same command again"
-            ) from error
-        raise
+    corpus = _prepare(folder, recipe)
     write_atomically(folder.recipe_file, recipe.toml())
     run = _Run(recipe, folder, corpus, stop or threading.Event())
     yield Prepared(
@@ -152,12 +143,7 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
             raise
         if run.trainer.number == 0:
             folder.recipe_file.unlink()  # nothing is lost by another recipe
-        raise TrainingError(
-            f"{folder.path}: out of memory with batches of {recipe.training.batch_tokens:,} tokens; "
-            "lower batch_tokens and raise accumulate "
-            f"(now {recipe.training.accumulate}) by as much, or leave out long sentences by "
-            f"max_characters (now {recipe.cleaning.max_characters:,})"
-        ) from error
+        raise _out_of_memory(folder, recipe) from error
 
 
 class _Run:
@@ -430,6 +416,29 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
         raise ModelFolderError(
             f"{folder.path} exists and is not a model folder; choose a new or empty folder"
         )
+
+
+def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+    try:
+        return prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            raise
+        raise StorageError(
+            f"{folder.training}: the corpus cannot be written, {error.strerror}; "
+            "make room and run the same command again"
+        ) from error
+    finally:
+        _remove_if_empty(folder.training, folder.path)
+
+
+def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
+    training, cleaning = recipe.training, recipe.cleaning
+    return TrainingError(
+        f"{folder.path}: out of memory with batches of {training.batch_tokens:,} tokens; lower "
+        f"batch_tokens and raise accumulate (now {training.accumulate}) by as much, or leave out "
+        f"long sentences by max_characters (now {cleaning.max_characters:,})"
+    )
 
 
 def _is_out_of_memory(error: Exception) -> bool:
