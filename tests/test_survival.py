@@ -212,8 +212,8 @@ def test_a_loss_that_diverges_at_any_rate_is_given_up_with_advice(corpus, tmp_pa
     with pytest.raises(
         TrainingError,
         match=r"model: the loss diverges at step \d+ \(.*, its best was .*\), also with the "
-        r"learning rate at 0\.0625 of the schedule; train into another folder with a lower peak_rate "
-        r"\(now 1000000\.0\) or more warmup_steps \(now 20\)",
+        r"learning rate at 0\.0625 of the schedule; train into another folder with a lower "
+        r"peak_rate \(now 1000000\.0\) or more warmup_steps \(now 20\)",
     ):
         list(train_model(recipe, tmp_path / "model"))
 

@@ -58,7 +58,8 @@ def largest_batch(pairs: PairIds, *, batch_tokens: int) -> Batch:
     """Return the batch with the most positions, padding included: it needs the most memory."""
     lengths = pairs.lengths
     plans = plan_batches(lengths, batch_tokens)
-    rows = max(plans, key=lambda rows: len(rows) * lengths[rows].max(axis=0).sum())
+    widths = [lengths[rows].max(axis=0).sum() + 2 for rows in plans]  # EOS on either side
+    rows = max(zip(plans, widths, strict=True), key=lambda plan: len(plan[0]) * plan[1])[0]
     return make_batch([pairs[row] for row in rows.tolist()])
 
 
