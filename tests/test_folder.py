@@ -5,7 +5,7 @@ import pytest
 
 import heedful
 from heedful.checkpoint import load_model
-from heedful.errors import ModelFolderError
+from heedful.errors import ModelFolderError, StorageError
 from heedful.folder import ModelFolder, write_atomically
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
@@ -104,7 +104,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     write_atomically(path, "first")
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk gone")))
 
-    with pytest.raises(OSError, match="disk gone"):
+    with pytest.raises(
+        StorageError, match=r"notes.txt: cannot be written, disk gone; nothing saved is lost"
+    ):
         write_atomically(path, "second")
 
     assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]

@@ -75,7 +75,7 @@ def train(
     """Train a translator from two text files, or one TSV, into a model folder.
 
     Files are UTF-8, plain or .gz. Line n of the target translates line n of the source.
-    The same command goes on where an interrupted one stopped. Every choice that was made
+    Interrupted by Ctrl-C or worse, the same command goes on. Every choice that was made
     is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
 
     heedful train --source train.en --target train.de --out model/
@@ -84,12 +84,14 @@ def train(
     from heedful.display import show
     from heedful.recipe import load_recipe
     from heedful.run import train_model
+    from heedful.stopping import stop_on_signals
     from heedful.terminal import say
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     console = Console()
-    show(train_model(load_recipe(recipe, **files, **valid), out), console)
+    with stop_on_signals() as stop:
+        show(train_model(load_recipe(recipe, **files, **valid), out, stop), console)
     say(console, f'Ready: heedful translate {escape(str(out))} "..."')
 
 

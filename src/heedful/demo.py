@@ -16,6 +16,7 @@ from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.stopping import stop_on_signals
 from heedful.terminal import say, score_lines
 
 RECIPE = "demo"
@@ -31,7 +32,8 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
         raise ModelFolderError(f"{out} holds a finished demo; delete it, or choose another folder")
     console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
-    finished = show(train_model(load_recipe(RECIPE, **data), model), console)
+    with stop_on_signals() as stop:
+        finished = show(train_model(load_recipe(RECIPE, **data), model, stop), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)

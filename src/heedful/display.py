@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from heedful.run import Event, Finished, Prepared, Started, Validation
+from heedful.run import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 
@@ -40,7 +40,7 @@ def show(events: Iterable[Event], console: Console) -> Finished:
                     progress.update(task, visible=False)
                     say(console, *_finished_lines(event))
                     return event
-                case Prepared() | Validation():
+                case Prepared() | Validation() | WentBack() | RolledBack():
                     say(console, _line(event))
     raise AssertionError("a run ends with Finished")
 
@@ -110,17 +110,31 @@ def _started_line(started: Started) -> str:
     )
 
 
-def _line(event: Prepared | Validation) -> str:
-    if isinstance(event, Prepared):
-        return (
-            f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
-            f"validate, {event.vocab_size:,} pieces in the vocabulary"
-        )
-    star = " [green]best yet[/green]" if event.is_best else ""
-    return (
-        f"step {event.step:,}: validation perplexity {event.perplexity:.2f}, "
-        f"BLEU {event.bleu.value:.1f} [dim]({event.bleu.signature})[/dim]{star}"
-    )
+def _line(event: Prepared | Validation | WentBack | RolledBack) -> str:
+    match event:
+        case Prepared():
+            return (
+                f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
+                f"validate, {event.vocab_size:,} pieces in the vocabulary"
+            )
+        case Validation():
+            star = " [green]best yet[/green]" if event.is_best else ""
+            return (
+                f"step {event.step:,}: validation perplexity {event.perplexity:.2f}, "
+                f"BLEU {event.bleu.value:.1f} [dim]({event.bleu.signature})[/dim]{star}"
+            )
+        case WentBack():
+            return f"{'; '.join(event.damage)}; going on {_from_where(event.step)}"
+        case RolledBack():
+            return (
+                f"step {event.diverged.number:,}: the loss diverges ({event.diverged.loss:.2f}, "
+                f"its best was {event.best_loss:.2f}); going on {_from_where(event.step)} at "
+                f"{event.rate_scale:g} of the scheduled learning rate"
+            )
+
+
+def _from_where(step: int) -> str:
+    return f"from step {step:,}" if step else "from the beginning"
 
 
 def _finished_lines(finished: Finished) -> Iterator[str]:

@@ -69,6 +69,13 @@ def test_a_prepared_corpus_is_taken_again_and_other_files_are_refused(tmp_path):
     assert first.report.read == 60
 
 
+def test_a_corpus_half_removed_is_prepared_again(tmp_path):
+    data = write_corpus(tmp_path)
+    (prepared(tmp_path, data).folder / "corpus.json").unlink()
+
+    assert len(prepared(tmp_path, data).train) == 57
+
+
 def test_a_refused_corpus_leaves_nothing_behind(tmp_path):
     data = write_corpus(tmp_path)
     with (tmp_path / "a.fr").open("ab") as file:

@@ -108,6 +108,7 @@ def prepare(
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
         return PreparedCorpus(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)

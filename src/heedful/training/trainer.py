@@ -41,6 +41,7 @@ class Trainer:
         self.model = model
         self.config = config
         self.number = 0
+        self.rate_scale = 1.0  # halved whenever the loss has diverged
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True
         )
@@ -79,8 +80,18 @@ class Trainer:
             seconds=time.perf_counter() - began,
         )
 
+    def rehearse(self, batch: Batch) -> None:
+        """Go forward and backward without learning, to see at once whether memory suffices."""
+        self.model.train()
+        loss, _ = batch_loss(self.model, batch, self.config.label_smoothing)
+        loss.backward()
+        self.optimizer.zero_grad()
+
     def learning_rate(self, step: int) -> float:
         """Return the rate of a step by the schedule of the config."""
+        return self.rate_scale * self._scheduled_rate(step)
+
+    def _scheduled_rate(self, step: int) -> float:
         config, d_model = self.config, self.model.config.d_model
         noam_peak = noam_rate(
             config.warmup_steps, d_model=d_model, warmup_steps=config.warmup_steps
@@ -100,14 +111,15 @@ class Trainer:
         return state
 
     def restore(self, number: int, state: dict[str, Tensor]) -> None:
-        """Go back to the state after step `number`."""
+        """Go back to the state after step `number`; after step 0 Adam has no moments yet."""
         self.number = number
         self.model.load_state_dict(
             {name.removeprefix("model."): t for name, t in state.items() if name[:6] == "model."}
         )
         for name, parameter in self.model.named_parameters():
+            moments = {kind: f"adam.{kind}.{name}" for kind in ("step", "exp_avg", "exp_avg_sq")}
             self.optimizer.state[parameter] = {
-                kind: state[f"adam.{kind}.{name}"] for kind in ("step", "exp_avg", "exp_avg_sq")
+                kind: state[key] for kind, key in moments.items() if number > 0
             }
 
 
