@@ -17,6 +17,7 @@ import torch
 
 from heedful.card import model_card
 from heedful.checkpoint import Checkpoints, save_model
+from heedful.curves import write_curves
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError, ModelFolderError
@@ -39,6 +40,7 @@ _BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold tra
 class Prepared:
     """The corpus is read, cleaned and cut into pieces."""
 
+    corpus: PreparedCorpus
     report: CleaningReport
     num_train: int
     num_valid: int
@@ -65,6 +67,18 @@ class Validation:
     bleu: Score
     """Greedy search on the first validation sentences."""
     is_best: bool
+    num_distinct: int
+    """Different translations among those that BLEU was measured on."""
+    num_distinct_references: int
+    """Different references among the same."""
+    length_ratio: float
+    """Characters of these translations over those of their references."""
+    train_loss: float
+    """Cross-entropy per target piece, with dropout, over the steps since the last validation."""
+    learning_rate: float
+    """Of the last of these steps."""
+    pieces_per_second: float
+    """Target pieces learned from, over the time that these steps took."""
 
     @property
     def perplexity(self) -> float:
@@ -101,12 +115,27 @@ def train_model(recipe: Recipe, out: Path) -> Iterator[Event]:
     write_atomically(folder.recipe_file, recipe.toml())
     run = _Run(recipe, folder, corpus)
     yield Prepared(
+        corpus=corpus,
         report=corpus.report,
         num_train=len(run.train),
         num_valid=len(run.valid),
         vocab_size=run.tokenizer.vocab_size,
     )
     yield from run.events()
+
+
+@dataclass
+class _Stretch:
+    """The steps since the last validation, summed up."""
+
+    surprise: float = 0.0
+    num_pieces: int = 0
+    seconds: float = 0.0
+
+    def add(self, step: Step) -> None:
+        self.surprise += step.num_pieces * math.log(step.perplexity)
+        self.num_pieces += step.num_pieces
+        self.seconds += step.seconds
 
 
 class _Run:
@@ -124,6 +153,7 @@ class _Run:
             folder.training / "checkpoints", keep=recipe.training.average_last
         )
         self.history: list[dict[str, Any]] = []
+        self.stretch = _Stretch()
         self.seconds = 0.0
 
     def events(self) -> Iterator[Event]:
@@ -157,27 +187,36 @@ class _Run:
             return
         for step in self.trainer.steps(batches):
             yield step
+            self.stretch.add(step)
             if step.number % config.validate_every == 0 or step.number == config.steps:
-                validation = self._validate(step.number)
+                validation = self._validate(step)
                 self.seconds = time.perf_counter() - began
                 self.history.append({**asdict(validation), "seconds": round(self.seconds, 1)})
                 notes = {"history": self.history, "seconds": self.seconds}
                 self.checkpoints.save(step.number, self.trainer.state(), notes)
+                self.stretch = _Stretch()
+                write_curves(self.folder, self.history)
                 yield validation
                 if self._is_exhausted():
                     return
 
-    def _validate(self, step: int) -> Validation:
+    def _validate(self, step: Step) -> Validation:
         tokens = self.recipe.training.batch_tokens
         loss = validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
         sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
-        translations = self.translator.translate(sources, beam_size=1)
+        translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
         best = min((past["loss"] for past in self.history), default=math.inf)
         return Validation(
-            step=step,
+            step=step.number,
             loss=loss,
-            bleu=bleu([translation.text for translation in translations], references),
+            bleu=bleu(translations, references),
             is_best=loss < best,
+            num_distinct=len(set(translations)),
+            num_distinct_references=len(set(references)),
+            length_ratio=sum(map(len, translations)) / sum(map(len, references)),
+            train_loss=self.stretch.surprise / self.stretch.num_pieces,
+            learning_rate=step.learning_rate,
+            pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
         )
 
     def _is_exhausted(self) -> bool:
@@ -200,6 +239,7 @@ class _Run:
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
+        write_curves(self.folder, self.history)
         provenance = self._provenance(finished)
         write_atomically(self.folder.card_file, model_card(provenance))
         write_atomically(self.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
@@ -235,6 +275,7 @@ class _Run:
             "search": asdict(self.recipe.search),
             "scores": [asdict(score) for score in finished.scores],
             "history": self.history,
+            "diagnoses": self.folder.diagnoses(),
         }
 
     def _num_parameters(self) -> int:
