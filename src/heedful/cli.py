@@ -81,6 +81,8 @@ def train(
     """
     _require_torch()
     from heedful.display import show
+    from heedful.doctor import attend
+    from heedful.folder import ModelFolder
     from heedful.recipe import load_recipe
     from heedful.run import train_model
     from heedful.terminal import say
@@ -88,7 +90,8 @@ def train(
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     console = Console()
-    show(train_model(load_recipe(recipe, **files, **valid), out), console)
+    run = train_model(load_recipe(recipe, **files, **valid), out)
+    show(attend(run, ModelFolder(out)), console)
     say(console, f'Ready: heedful translate {out} "..."')
 
 

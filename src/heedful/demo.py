@@ -9,6 +9,7 @@ from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator, load
 from heedful.display import show
+from heedful.doctor import attend
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder
@@ -25,7 +26,8 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     corpus = generate(locale)
     model = out / "model"
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
-    finished = show(train_model(load_recipe("demo", **data), model), console)
+    run = train_model(load_recipe("demo", **data), model)
+    finished = show(attend(run, ModelFolder(model)), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
