@@ -28,6 +28,7 @@ _WINDOW = 20  # steps over which the training loss is averaged
 _RISE = 1.0  # of that mean, in nats, and half as much again: no healthy run does it
 _IN_A_ROW = 3  # validations that must agree before anything is said of them
 _SETTLING_STEPS = 300  # after the peak of the learning rate, when outputs may still be odd
+_PROGRESS = 0.97  # a loss that falls further meanwhile is still on its way
 _ALIKE_SHARE = 0.05  # different translations per different reference
 _FEWEST_REFERENCES = 20
 _SHORT, _LONG = 0.5, 2.0  # times the length of the references
@@ -93,11 +94,11 @@ class _Chart:
                 self.validations.append(event)
                 yield from self._overfitting()
                 settled_from = self.peak_step + _SETTLING_STEPS
-                settled = [past for past in self.validations if past.step >= settled_from]
-                if len(settled) >= _IN_A_ROW:
-                    yield from self._stuck(settled[-_IN_A_ROW:])
-                    yield from _outputs_alike(settled[-_IN_A_ROW:])
-                    yield from _length_collapse(settled[-_IN_A_ROW:])
+                recent = [v for v in self.validations if v.step >= settled_from][-_IN_A_ROW:]
+                if len(recent) == _IN_A_ROW and recent[-1].loss > _PROGRESS * recent[0].loss:
+                    yield from self._stuck(recent)
+                    yield from _outputs_alike(recent)
+                    yield from _length_collapse(recent)
 
     def _read_step(self, step: Step) -> Iterator[Diagnosis]:
         """Tell when the training loss has climbed far above where it was."""
@@ -122,9 +123,7 @@ class _Chart:
 
     def _stuck(self, recent: list[Validation]) -> Iterator[Diagnosis]:
         """Tell when the model has learned how common each piece is, and then nothing more."""
-        first, *later = (past.loss for past in recent)
-        near = [0.95 < loss / self.unigram_loss < 1.1 for loss in (first, *later)]
-        if all(near) and min(later) > 0.98 * first:
+        if all(0.95 < past.loss / self.unigram_loss < 1.1 for past in recent):
             yield Diagnosis(
                 name="learning rate too high",
                 step=recent[-1].step,
@@ -171,7 +170,7 @@ def _outputs_alike(recent: list[Validation]) -> Iterator[Diagnosis]:
         yield Diagnosis(
             name="outputs all alike",
             step=now.step,
-            seen=f"only {now.num_distinct} different translations where the references have "
+            seen=f"different translations: {now.num_distinct}, different references: "
             f"{now.num_distinct_references}",
             meaning="the model does not look at the source: the pairs may not belong together, or "
             "it has been thrown off by too high a learning rate",
@@ -242,15 +241,17 @@ def _misaligned(pairs: PairIds, vocab_size: int, which: str) -> Iterator[Diagnos
         yield Diagnosis(
             name="misaligned lines",
             step=0,
-            seen=f"{_where(found)} of the {which} pairs, the own target fits a line better than "
-            f"another line's in {found.share:.0%} of cases, and 50% is chance",
+            seen=f"{_where(found, which)}, the own target fits a line better than another line's "
+            f"in {found.share:.0%} of cases, and 50% is chance",
             meaning=_displacement(found),
             advice="Stop, and look at both files around there, line by line",
         )
 
 
-def _where(found: Misalignment) -> str:
-    return f"From about number {found.first_pair:,}" if found.first_pair else "Throughout"
+def _where(found: Misalignment, which: str) -> str:
+    if not found.first_pair:
+        return f"in all {which} pairs"
+    return f"in {which} pairs from about number {found.first_pair:,} on"
 
 
 def _displacement(found: Misalignment) -> str:
@@ -274,5 +275,6 @@ def _vocabulary_too_large(counts: NDArray[np.int64], suggested: int) -> Iterator
             seen=f"{num_rare:,} of the {len(occurring):,} pieces in use occur fewer than {_RARE} "
             "times in training",
             meaning="most pieces are too rare to learn what they mean",
-            advice=f"Train into another folder without vocab_size, which gives {suggested:,} pieces",
+            advice="Train into another folder and leave vocab_size to the program, which will "
+            f"choose {suggested:,}",
         )

@@ -78,7 +78,8 @@ def find_misalignment(pairs: PairIds, vocab_size: int) -> Misalignment | None:
         moved = _own_share(association, _join([half.moved(offset) for half in judged]))
         if moved >= _BELONGING:
             return Misalignment(share=share, first_pair=0, offset=offset, share_at_offset=moved)
-    correlation = np.corrcoef(np.log1p(pairs.lengths).T)[0, 1]
+    with np.errstate(invalid="ignore"):  # where all lines are equally long, it is not a number
+        correlation = np.corrcoef(np.log1p(pairs.lengths).T)[0, 1]
     if len(pairs) >= _ENOUGH_PAIRS and correlation < _UNRELATED_LENGTHS:
         return Misalignment(share=share, first_pair=0, offset=0, share_at_offset=share)
     return None
