@@ -88,20 +88,22 @@ def _svg(rows: Sequence[dict[str, float]]) -> str:
         [(row["step"], row[name]) for row in rows if math.isfinite(row[name])]
         for name in ("train_loss", "validation_loss", "bleu")
     )
+    best_loss = min(validation, key=_height, default=None)
+    best_bleu = max(bleu, key=_height, default=None)
     losses = _panel([*training, *validation], top=48, bottom=300, steps=rows[-1]["step"])
     scores = _panel([(0.0, 0.0), *bleu], top=364, bottom=492, steps=rows[-1]["step"])
     elements = [
-        _text(_LEFT, 28, "Loss per target piece", weight="bold"),
-        *_legend({"training, with dropout": _BLUE, "validation": _ORANGE}),
+        _text(_LEFT, 28, "Loss per piece", weight="bold"),
+        *_legend("training, with dropout", _BLUE, x=184),
+        *_legend(_described("validation", best_loss), _ORANGE, x=356),
         *_axes(losses),
         *_perplexity_axis(losses),
-        *_curve(losses, training, _BLUE),
-        *_curve(losses, validation, _ORANGE),
-        *_best(losses, min(validation, key=_height, default=None), _ORANGE),
-        _text(_LEFT, 344, "BLEU, greedy, on the first validation sentences", weight="bold"),
+        *_curve(losses, training, None, _BLUE),
+        *_curve(losses, validation, best_loss, _ORANGE),
+        _text(_LEFT, 344, "BLEU", weight="bold"),
+        _text(_LEFT + 40, 344, _described("greedy, first validation sentences", best_bleu)),
         *_axes(scores),
-        *_curve(scores, bleu, _GREEN),
-        *_best(scores, max(bleu, key=_height, default=None), _GREEN),
+        *_curve(scores, bleu, best_bleu, _GREEN),
         _text((_LEFT + _RIGHT) / 2, _HEIGHT - 12, "step", anchor="middle"),
     ]
     opening = (
@@ -155,15 +157,15 @@ def _perplexity_axis(panel: _Panel) -> Iterator[str]:
         yield _text(_RIGHT + 8, panel.y(loss) + 4, f"{value:{digits}}")
 
 
-def _legend(colours: dict[str, str]) -> Iterator[str]:
-    x = _RIGHT - 290
-    for name, colour in colours.items():
-        yield _line((x, 24), (x + 18, 24), colour=colour, width=2)
-        yield _text(x + 24, 28, name)
-        x += 176
+def _legend(name: str, colour: str, *, x: Number) -> Iterator[str]:
+    yield _line((x, 24), (x + 18, 24), colour=colour, width=2)
+    yield _text(x + 24, 28, name)
 
 
-def _curve(panel: _Panel, points: Sequence[Point], colour: str) -> Iterator[str]:
+def _curve(
+    panel: _Panel, points: Sequence[Point], best: Point | None, colour: str
+) -> Iterator[str]:
+    """Draw a line to a small dot, past a larger one where it is at its best."""
     places = [f"{panel.x(step):.1f},{panel.y(value):.1f}" for step, value in points]
     yield (
         f'<polyline points="{" ".join(places)}" fill="none" stroke="{colour}" stroke-width="2" '
@@ -171,22 +173,13 @@ def _curve(panel: _Panel, points: Sequence[Point], colour: str) -> Iterator[str]
     )
     for step, value in points[-1:]:
         yield _dot(panel.x(step), panel.y(value), colour, radius=2.5)
+    if best:
+        yield _dot(panel.x(best[0]), panel.y(best[1]), colour, radius=4)
 
 
-def _best(panel: _Panel, point: Point | None, colour: str) -> Iterator[str]:
-    """Mark the best point with its value, on the side where the panel has room."""
-    if point is None:
-        return
-    x, y = panel.x(point[0]), panel.y(point[1])
-    is_right = x > (_LEFT + _RIGHT) / 2
-    yield _dot(x, y, colour, radius=4)
-    yield _text(
-        x - 8 if is_right else x + 8,
-        y - 10 if y > panel.top + 20 else y + 18,
-        f"best {point[1]:.4g}",
-        anchor="end" if is_right else "start",
-        colour=colour,
-    )
+def _described(name: str, best: Point | None) -> str:
+    """Say of a curve where it is at its best."""
+    return f"{name}, best {best[1]:.4g} at step {best[0]:,.0f}" if best else name
 
 
 def _dot(x: Number, y: Number, colour: str, *, radius: Number) -> str:
