@@ -29,6 +29,8 @@ def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
         "recipe.toml",
         "provenance.json",
         "README.md",
+        "curves.csv",
+        "curves.svg",
         "training",
     }
 

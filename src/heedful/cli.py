@@ -82,6 +82,8 @@ def train(
     """
     _require_train_extra()
     from heedful.display import show
+    from heedful.doctor import attend
+    from heedful.folder import ModelFolder
     from heedful.recipe import load_recipe
     from heedful.run import train_model
     from heedful.stopping import stop_on_signals
@@ -91,7 +93,8 @@ def train(
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     console = Console()
     with stop_on_signals() as stop:
-        show(train_model(load_recipe(recipe, **files, **valid), out, stop), console)
+        run = train_model(load_recipe(recipe, **files, **valid), out, stop)
+        show(attend(run, ModelFolder(out)), console)
     say(console, f'Ready: heedful translate {escape(str(out))} "..."')
 
 

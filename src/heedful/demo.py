@@ -10,6 +10,7 @@ from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator, load
 from heedful.display import show
+from heedful.doctor import attend
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
@@ -33,7 +34,8 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
     with stop_on_signals() as stop:
-        finished = show(train_model(load_recipe(RECIPE, **data), model, stop), console)
+        run = train_model(load_recipe(RECIPE, **data), model, stop)
+        finished = show(attend(run, ModelFolder(model)), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)

@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from heedful.doctor import Diagnosis
 from heedful.run import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
@@ -16,7 +18,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 _MEMORY = 0.95  # of the running mean that the speed is shown as
 
 
-def show(events: Iterable[Event], console: Console) -> Finished:
+def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
     """Show a run to its end and return how it ended."""
     with _progress(console) as progress:
         speed, steps, last_line = _Speed(), 0, time.monotonic()
@@ -42,6 +44,8 @@ def show(events: Iterable[Event], console: Console) -> Finished:
                     return event
                 case Prepared() | Validation() | WentBack() | RolledBack():
                     say(console, _line(event))
+                case Diagnosis():
+                    say(console, *_diagnosis_lines(event))
     raise AssertionError("a run ends with Finished")
 
 
@@ -135,6 +139,11 @@ def _line(event: Prepared | Validation | WentBack | RolledBack) -> str:
 
 def _from_where(step: int) -> str:
     return f"from step {step:,}" if step else "from the beginning"
+
+
+def _diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    yield f"[yellow]{escape(diagnosis.name)}: {escape(diagnosis.seen)}[/yellow]"
+    yield f"[yellow]  {escape(diagnosis.meaning)}. {escape(diagnosis.advice)}[/yellow]"
 
 
 def _finished_lines(finished: Finished) -> Iterator[str]:

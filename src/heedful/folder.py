@@ -22,7 +22,10 @@ class ModelFolder:
         self.recipe_file = path / "recipe.toml"
         self.provenance_file = path / "provenance.json"
         self.card_file = path / "README.md"
+        self.curves_file = path / "curves.csv"
+        self.curves_picture = path / "curves.svg"
         self.training = path / "training"
+        self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property
     def is_finished(self) -> bool:
@@ -57,6 +60,13 @@ class ModelFolder:
                 f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
             )
         return provenance
+
+    def diagnoses(self) -> list[dict[str, Any]]:
+        """Read what the doctor said during training, if there was one and anything to say."""
+        if not self.diagnoses_file.exists():
+            return []
+        lines = self.diagnoses_file.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
 
     def _read_json(self, path: Path) -> dict[str, Any]:
         self._require(path)

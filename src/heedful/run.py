@@ -18,6 +18,7 @@ import torch
 
 from heedful.card import model_card
 from heedful.checkpoint import Checkpoints, TrainingState, save_model
+from heedful.curves import write_curves
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.errors import (
@@ -48,6 +49,7 @@ _BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold tra
 class Prepared:
     """The corpus is read, cleaned and cut into pieces."""
 
+    corpus: PreparedCorpus
     report: CleaningReport
     num_train: int
     num_valid: int
@@ -74,6 +76,18 @@ class Validation:
     bleu: Score
     """Greedy search on the first validation sentences."""
     is_best: bool
+    num_distinct: int
+    """Different translations among those that BLEU was measured on."""
+    num_distinct_references: int
+    """Different references among the same."""
+    length_ratio: float
+    """Characters of these translations over those of their references."""
+    train_loss: float
+    """Cross-entropy per target piece, with dropout, over the steps since the last validation."""
+    learning_rate: float
+    """Of the last of these steps."""
+    pieces_per_second: float
+    """Target pieces learned from, over the time that these steps took."""
 
     @property
     def perplexity(self) -> float:
@@ -130,6 +144,7 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
     write_atomically(folder.recipe_file, recipe.toml())
     run = _Run(recipe, folder, corpus, stop or threading.Event())
     yield Prepared(
+        corpus=corpus,
         report=corpus.report,
         num_train=len(run.train),
         num_valid=len(run.valid),
@@ -143,6 +158,20 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
         if run.trainer.number == 0:
             folder.recipe_file.unlink()  # nothing is lost by another recipe
         raise _out_of_memory(folder, recipe) from error
+
+
+@dataclass
+class _Stretch:
+    """The steps since the last validation, summed up."""
+
+    surprise: float = 0.0
+    num_pieces: int = 0
+    seconds: float = 0.0
+
+    def add(self, step: Step) -> None:
+        self.surprise += step.num_pieces * math.log(step.perplexity)
+        self.num_pieces += step.num_pieces
+        self.seconds += step.seconds
 
 
 class _Run:
@@ -164,6 +193,7 @@ class _Run:
         )
         self.history: list[dict[str, Any]] = []
         self.watch = LossWatch()
+        self.stretch = _Stretch()
         self.seconds = 0.0
         self.began = time.perf_counter()
 
@@ -193,6 +223,7 @@ class _Run:
         self.trainer.restore(state.step, state.tensors)
         self.trainer.rate_scale = state.notes["rate_scale"]
         self.watch = LossWatch(**state.notes["watch"])
+        self.stretch = _Stretch(**state.notes["stretch"])
         self.history, self.seconds = state.notes["history"], state.notes["seconds"]
         if damage := [*known_damage, *found_damage]:
             yield WentBack(damage=damage, step=state.step)
@@ -202,7 +233,7 @@ class _Run:
         return TrainingState(
             step=0,
             tensors={f"model.{name}": tensor for name, tensor in weights.items()},
-            notes={"rate_scale": 1.0, "watch": {}, "history": [], "seconds": 0.0},
+            notes={"rate_scale": 1.0, "watch": {}, "stretch": {}, "history": [], "seconds": 0.0},
         )
 
     def _untrained_model(self) -> Transformer:
@@ -217,6 +248,7 @@ class _Run:
             notes={
                 "rate_scale": self.trainer.rate_scale,
                 "watch": asdict(self.watch),
+                "stretch": asdict(self.stretch),
                 "history": self.history,
                 "seconds": self.seconds,
             },
@@ -235,9 +267,10 @@ class _Run:
             for step in self.trainer.steps(self._batches()):
                 yield step
                 self.watch.add(step.loss)
+                self.stretch.add(step)
                 is_due = step.number % config.validate_every == 0 or step.number == config.steps
                 if is_due and not self.watch.has_diverged:
-                    yield from self._validate_and_save(step.number)
+                    yield from self._validate_and_save(step)
                 if self.watch.has_diverged:
                     yield from self._roll_back(step)
                     break  # to the batches that follow the earlier step
@@ -255,7 +288,7 @@ class _Run:
             skip=self.trainer.number * config.accumulate,
         )
 
-    def _validate_and_save(self, step: int) -> Iterator[Validation]:
+    def _validate_and_save(self, step: Step) -> Iterator[Validation]:
         tokens = self.recipe.training.batch_tokens
         loss = validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
         if not math.isfinite(loss):
@@ -265,22 +298,30 @@ class _Run:
         self.history.append(
             {
                 **asdict(validation),
-                "training_loss": self.watch.smoothed,
+                "running_loss": self.watch.smoothed,
                 "seconds": round(time.perf_counter() - self.began, 1),
             }
         )
+        self.stretch = _Stretch()
         self.checkpoints.save(self._state())
+        write_curves(self.folder, self.history)
         yield validation
 
-    def _validation(self, step: int, loss: float) -> Validation:
+    def _validation(self, step: Step, loss: float) -> Validation:
         sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
-        translations = self.translator.translate(sources, beam_size=1)
+        translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
         best = min((past["loss"] for past in self.history), default=math.inf)
         return Validation(
-            step=step,
+            step=step.number,
             loss=loss,
-            bleu=bleu([translation.text for translation in translations], references),
+            bleu=bleu(translations, references),
             is_best=loss < best,
+            num_distinct=len(set(translations)),
+            num_distinct_references=len(set(references)),
+            length_ratio=sum(map(len, translations)) / sum(map(len, references)),
+            train_loss=self.stretch.surprise / self.stretch.num_pieces,
+            learning_rate=step.learning_rate,
+            pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
         )
 
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
@@ -295,7 +336,7 @@ class _Run:
                 f"lower peak_rate (now {config.peak_rate}) or more warmup_steps "
                 f"(now {config.warmup_steps:,})"
             )
-        sound = [p["step"] for p in self.history if self.watch.is_sound(p["training_loss"])]
+        sound = [p["step"] for p in self.history if self.watch.is_sound(p["running_loss"])]
         self.checkpoints.drop_after(max(sound, default=0))
         if went_back := list(self._take_up()):
             yield from went_back  # to diverge again, when the damaged state is made anew
@@ -357,6 +398,7 @@ class _Run:
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
+        write_curves(self.folder, self.history)
         provenance = self._provenance(finished)
         write_atomically(self.folder.card_file, model_card(provenance))
         write_atomically(self.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
@@ -392,6 +434,7 @@ class _Run:
             "search": asdict(self.recipe.search),
             "scores": [asdict(score) for score in finished.scores],
             "history": self.history,
+            "diagnoses": self.folder.diagnoses(),
         }
 
     def _num_parameters(self) -> int:

@@ -78,6 +78,11 @@ class PreparedCorpus:
         """The ids of the validation pairs."""
         return PairIds(self.folder / "valid")
 
+    @property
+    def num_train_bytes(self) -> int:
+        """The size of the training text, tabs and line ends aside."""
+        return (self.folder / "train.tsv").stat().st_size - 2 * len(self.train)
+
     def valid_pairs(self) -> list[Pair]:
         """Return the validation pairs as text."""
         return list(_read_tsv(self.folder / "valid.tsv"))
