@@ -44,7 +44,7 @@ def bleu_metric(tokenize: str) -> BLEU:
             f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, BLEU.TOKENIZERS)}"
         )
     try:
-        return BLEU(tokenize=tokenize)
+        return BLEU(tokenize=tokenize, force=True)  # no advice about tokenised text
     except (ImportError, RuntimeError) as error:
         raise MissingExtraError(
             f"BLEU tokenizer '{tokenize}' is not installed: {' '.join(str(error).split())}"
@@ -53,7 +53,7 @@ def bleu_metric(tokenize: str) -> BLEU:
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """Score by BLEU alone, as training does on its way, with the short signature."""
-    return _score(BLEU(), hypotheses, references, short=True)
+    return _score(bleu_metric("13a"), hypotheses, references, short=True)
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
