@@ -12,7 +12,8 @@ from heedful.model.transformer import Transformer, interleaved_sinusoids
 from heedful.specials import BOS, EOS, PAD
 from heedful.text.batches import Batch
 from heedful.training.allocator import keep_freed_memory
-from heedful.training.trainer import ADAM_BETAS, ADAM_EPSILON, Trainer, TrainingConfig
+from heedful.training.config import TrainingConfig
+from heedful.training.trainer import ADAM_BETAS, ADAM_EPSILON, Trainer
 
 LABEL_SMOOTHING = 0.1
 LEARNING_RATE = 1e-4
