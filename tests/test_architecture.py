@@ -14,7 +14,7 @@ PACKAGE = Path(heedful.__file__).parent
 # A module may import those of earlier rows, and within its own package.
 ORDER = [
     {"errors", "specials"},
-    {"text", "model"},
+    {"text", "model", "stopping"},
     {"folder"},
     {"checkpoint", "card"},
     {"training", "decoding", "data"},
@@ -63,6 +63,7 @@ def test_no_relative_imports():
 TORCH_FREE = [
     "import heedful.cli",
     "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
+    "import heedful; heedful.load_recipe('paper', source='a.en')",
     "import heedful.folder, heedful.text.tokenizer, heedful.text.prepare, heedful.model.config",
 ]
 

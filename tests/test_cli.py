@@ -3,6 +3,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -57,7 +58,7 @@ def test_help_teaches_by_example(heedful, verb):
     code, out, _ = heedful(verb, "--help")
 
     assert code == 0
-    assert f"heedful {verb}" in out
+    assert out.count(f"heedful {verb} ") >= 2  # the usage line, and an example
 
 
 def test_the_version_is_printed(heedful):
@@ -96,7 +97,7 @@ def test_two_files_in_a_translator_out(heedful, corpus, recipe_file, tmp_path):
 
     code, out, err = heedful("train", *files, "--out", model, "--recipe", recipe_file)
     assert (code, err) == (0, "")
-    assert "80 pairs" in out or "of 80" in out
+    assert "78 of 80 pairs kept; dropped 2 seen before; 74 to train on, 4 to validate" in out
     assert "step 6: validation perplexity" in out
 
     code, out, _ = heedful("translate", model, "a b c", "d e")
@@ -191,6 +192,54 @@ def test_more_candidates_than_the_beam_keeps_are_refused(heedful, model_folder):
 
     assert code == 2
     assert err == "heedful: --n-best must be from 1 to the beam's 4, got 9; see --beam\n"
+
+
+def test_an_impossible_beam_is_called_so(heedful, model_folder):
+    _, _, err = heedful("translate", model_folder.path, "a", "--beam", 0)
+
+    assert err == "heedful: beam_size must be at least 1, got 0\n"
+
+
+def test_text_and_a_file_at_once_are_refused(heedful, model_folder, tmp_path):
+    code, _, err = heedful("translate", model_folder.path, "a", "-i", tmp_path / "in.txt")
+
+    assert (code, err) == (2, "heedful: text and --input are both given; choose one\n")
+
+
+def test_text_that_is_not_unicode_is_refused(heedful, model_folder):
+    code, _, err = heedful("translate", model_folder.path, "a\udcff")
+
+    assert (code, err) == (2, "heedful: 'a\\udcff' is not valid Unicode text; is it UTF-8?\n")
+
+
+def test_a_folder_or_a_device_is_not_replaced_by_the_output(heedful, model_folder, tmp_path):
+    code, _, err = heedful("translate", model_folder.path, "a", "-o", tmp_path)
+    assert code == 2
+    assert f"{tmp_path}: cannot be written, Is a directory" in err
+
+    assert heedful("translate", model_folder.path, "a", "-o", "/dev/null")[0] == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_unknown_bleu_tokenizer_is_refused_before_the_work(heedful, model_folder, tmp_path):
+    (tmp_path / "t.tsv").write_text("a\tA\n")
+
+    code, _, err = heedful(
+        "evaluate", model_folder.path, "--source", tmp_path / "t.tsv", "--tokenize", "13b"
+    )
+
+    assert code == 2
+    assert "unknown BLEU tokenizer '13b'; did you mean '13a'?" in err
+
+
+@pytest.mark.parametrize("verb", ["train", "demo"])
+def test_training_without_its_extra_says_what_to_install(heedful, monkeypatch, verb):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    code, _, err = heedful(verb)
+
+    assert code == 2
+    assert err == "heedful: training needs torch; install it: pip install 'heedful[train]'\n"
 
 
 def test_nowhere_to_write_is_refused(heedful, model_folder, tmp_path):

@@ -1,13 +1,17 @@
 import io
+import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from heedful.display import show
 from heedful.evaluation import Score
+from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.run import Finished, RolledBack, WentBack, train_model
 from heedful.terminal import score_lines
+from heedful.training.trainer import Step
 
 
 def shown(corpus, recipe_file, out, *, terminal: bool) -> str:
@@ -25,14 +29,15 @@ def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_p
     assert "pairs kept" in text
     for column in ("step 3 of 6", "loss ", "perplexity ", " tokens/s", "rate ", " left"):
         assert column in text
-    assert "Trained in 0.0 minutes; the model is the mean of the last 2 checkpoints" in text
+    assert "minutes; the model is the mean of the last 2 checkpoints. On validation:" in text
 
 
 def test_a_terminal_gets_a_live_line(corpus, recipe_file, tmp_path):
     text = shown(corpus, recipe_file, tmp_path / "model", terminal=True)
 
     assert "\x1b" in text
-    assert "tokens/s" in text
+    bare = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", text)
+    assert re.search(r"\d/6 .*loss \d\.\d{3} ppl [\d.]+ [\d,]+ tokens/s rate \d", bare)
 
 
 def test_going_on_is_said(corpus, recipe_file, tmp_path):
@@ -44,6 +49,41 @@ def test_going_on_is_said(corpus, recipe_file, tmp_path):
     text = shown(corpus, recipe_file, tmp_path / "model", terminal=False)
 
     assert "Going on after step 2: 1+1 layers, d_model 16" in text
+
+
+def told(*events) -> str:
+    console = Console(file=io.StringIO(), width=140)
+    show([*events, FINISHED], console)
+    return console.file.getvalue()
+
+
+FINISHED = Finished(
+    folder=ModelFolder(Path("m")), scores=[], num_averaged=1, stopped_early=False, seconds=1.0
+)
+
+
+def test_damaged_checkpoints_are_named_with_where_it_goes_on():
+    damage = ["step-000000400.safetensors is damaged (checksum differs)"]
+
+    assert told(WentBack(damage=damage, step=200)).startswith(
+        "step-000000400.safetensors is damaged (checksum differs); going on from step 200\n"
+    )
+    assert told(WentBack(damage=damage, step=0)).startswith(
+        "step-000000400.safetensors is damaged (checksum differs); going on from the beginning\n"
+    )
+
+
+def test_a_diverging_loss_is_told_with_what_is_done_about_it():
+    step = Step(
+        number=1_137, loss=34.2, perplexity=9.0, learning_rate=1.0, num_pieces=9, seconds=1.0
+    )
+
+    text = told(RolledBack(diverged=step, best_loss=4.1, step=1_000, rate_scale=0.25))
+
+    assert text.startswith(
+        "step 1,137: the loss diverges (34.20, its best was 4.10); "
+        "going on from step 1,000 at 0.25 of the scheduled learning rate\n"
+    )
 
 
 def test_a_run_that_does_not_finish_is_a_bug():

@@ -5,8 +5,9 @@ import pytest
 
 import heedful
 from heedful.checkpoint import load_model
-from heedful.errors import ModelFolderError
+from heedful.errors import ModelFolderError, StorageError
 from heedful.folder import ModelFolder, write_atomically
+from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
 @pytest.fixture
@@ -74,12 +75,39 @@ def test_a_damaged_config_is_named(copy, content, message):
         copy.config()
 
 
+def test_a_provenance_without_its_parts_is_named(copy):
+    copy.provenance_file.write_text("{}")
+
+    with pytest.raises(ModelFolderError, match=r"provenance\.json: 'created' is missing; train or"):
+        copy.provenance()
+
+
+def test_a_vocabulary_of_another_model_is_refused(copy):
+    other = train_tokenizer(lambda: iter(["quite another text"]), TokenizerConfig())
+    copy.tokenizer_file.write_bytes(other.model)
+
+    with pytest.raises(
+        ModelFolderError, match=r"the vocabulary has \d+ pieces and the model \d+; the"
+    ):
+        heedful.load(copy.path)
+
+
+def test_an_empty_vocabulary_is_named(copy):
+    copy.tokenizer_file.write_bytes(b"")
+
+    with pytest.raises(ModelFolderError, match=r"as a vocabulary \(the file is empty\)"):
+        heedful.load(copy.path)
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "notes.txt"
     write_atomically(path, "first")
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk gone")))
 
-    with pytest.raises(OSError, match="disk gone"):
+    with pytest.raises(
+        StorageError, match=r"notes.txt: cannot be written, disk gone; nothing saved is lost"
+    ):
         write_atomically(path, "second")
 
     assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]

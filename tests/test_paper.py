@@ -5,8 +5,8 @@ import torch
 
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.training.config import TrainingConfig
 from heedful.training.schedule import noam_rate
-from heedful.training.trainer import TrainingConfig
 
 # The conventions under which the printed counts come out (docs/departures.md).
 ROWS = 40_960

@@ -37,6 +37,17 @@ def test_a_recipe_states_what_differs(tmp_path):
     assert recipe.model_config(9).num_layers == 2
 
 
+def test_naming_a_preset_sets_aside_the_sizes_beneath_it_but_not_the_rest(tmp_path):
+    big = load(tmp_path, '[model]\npreset = "big"\n').model_config(9)
+
+    assert (big.d_model, big.dropout) == (1024, 0.3)
+    assert big.normalisation == "pre"  # as in the default recipe
+
+
+def test_the_paper_has_its_vocabulary():
+    assert load_recipe("paper", source="a").tokenizer.vocab_size == 37_000
+
+
 def test_files_on_the_command_line_go_before_those_in_the_recipe(tmp_path):
     recipe = load(tmp_path, '[data]\nsource = "other.en"\nvalid_source = "v.tsv"\n')
 
@@ -44,7 +55,9 @@ def test_files_on_the_command_line_go_before_those_in_the_recipe(tmp_path):
 
 
 def test_a_recipe_written_down_reads_as_itself(tmp_path):
-    recipe = load(tmp_path, '[data]\nsource = "a \\"quoted\\" é.en"\n[model]\nd_k = 8\n')
+    path = tmp_path / "mine.toml"
+    path.write_text('[data]\nsource = "a \\"quoted\\" \\\\ é 😀.en"\n[model]\nd_k = 8\n')
+    recipe = load_recipe(str(path))
 
     (tmp_path / "again.toml").write_text(recipe.toml())
     again = load_recipe(str(tmp_path / "again.toml"))
@@ -68,6 +81,7 @@ def test_a_recipe_written_down_reads_as_itself(tmp_path):
         ("[training]\nsteps = '9'\n", r"\[training\]: steps must be a whole number, got '9'"),
         ("[training]\nsteps = true\n", r"\[training\]: steps must be a whole number, got True"),
         ("[model]\ndropout = 'no'\n", r"\[model\]: dropout must be a number, got 'no'"),
+        ("[model]\ndropout = nan\n", r"\[model\]: dropout must be a number, got nan"),
         ("[data]\nsource = 3\n", r"\[data\]: source must be a text in quotes, got 3"),
         ("recipe = 'papre'\n", r"mine\.toml: unknown recipe 'papre'; did you mean 'paper'\?"),
         ("model = 3\n", r"mine\.toml: model must be a section, written \[model\]"),
@@ -80,10 +94,12 @@ def test_mistakes_are_named_with_their_place_and_remedy(tmp_path, text, message)
 
 
 def test_a_missing_recipe_names_those_there_are():
-    with pytest.raises(ConfigError, match=r"nope: no such recipe file; .* default, demo, paper"):
+    with pytest.raises(
+        ConfigError, match=r"nope: no such recipe file; .* default, demo, paper, tiny"
+    ):
         load_recipe("nope")
 
 
 def test_a_recipe_without_data_asks_for_it():
-    with pytest.raises(ConfigError, match=r"default, \[data\]: source is missing; name a text"):
+    with pytest.raises(ConfigError, match=r"default, \[data\]: source is missing; give --source"):
         load_recipe("default")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from heedful.checkpoint import Checkpoints, load_model
-from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.recipe import load_recipe
 from heedful.run import Finished, Prepared, Started, Validation, train_model
 from heedful.training.averaging import mean_weights
@@ -54,11 +54,11 @@ def test_provenance_names_data_versions_seed_and_scores_with_signatures(model_fo
 
 
 def test_the_model_is_the_mean_of_the_last_checkpoints(model_folder):
-    checkpoints = list(Checkpoints(model_folder.training / "checkpoints", keep=2))
+    checkpoints = list(Checkpoints(model_folder.training / "checkpoints", keep=3))
 
-    mean = mean_weights(checkpoint.weights() for checkpoint in checkpoints)
+    mean = mean_weights(checkpoint.read().weights() for checkpoint in checkpoints[1:])
 
-    assert [checkpoint.step for checkpoint in checkpoints] == [4, 6]
+    assert [checkpoint.step for checkpoint in checkpoints] == [2, 4, 6]  # one to spare
     for name, tensor in load_model(model_folder).state_dict().items():
         assert torch.equal(tensor, mean[name])
 
@@ -84,7 +84,7 @@ def test_training_stops_early_when_validation_gets_no_better(corpus, tmp_path):
     path.write_text(
         "[tokenizer]\nvocab_size = 320\n"
         "[model]\nnum_layers = 1\nd_model = 16\nd_ff = 16\nnum_heads = 2\n"
-        "[training]\nsteps = 40\nbatch_tokens = 256\nwarmup_steps = 1\npeak_rate = 30.0\n"
+        "[training]\nsteps = 40\nbatch_tokens = 256\nwarmup_steps = 1\npeak_rate = 0.1\n"
         "validate_every = 1\npatience = 2\n"
     )
 
@@ -93,7 +93,39 @@ def test_training_stops_early_when_validation_gets_no_better(corpus, tmp_path):
     validations = [event for event in events if isinstance(event, Validation)]
     assert events[-1].stopped_early
     assert len(validations) < 40
-    assert [v.is_best for v in validations[-2:]] == [False, False]
+    assert [v.is_best for v in validations[-3:]] == [True, False, False]
+
+
+def test_stopping_early_keeps_the_best_and_not_what_came_after(corpus, tmp_path):
+    path = tmp_path / "hot.toml"
+    path.write_text(
+        "[tokenizer]\nvocab_size = 320\n"
+        "[model]\nnum_layers = 1\nd_model = 16\nd_ff = 16\nnum_heads = 2\n"
+        "[training]\nsteps = 40\nbatch_tokens = 256\nwarmup_steps = 1\npeak_rate = 0.1\n"
+        "validate_every = 1\npatience = 2\naverage_last = 1\n"
+    )
+
+    events = list(train_model(load_recipe(str(path), **corpus), tmp_path / "model"))
+
+    best = max(e.step for e in events if isinstance(e, Validation) and e.is_best)
+    saved = Checkpoints(tmp_path / "model" / "training" / "checkpoints", keep=9).at(best).read()
+    for name, tensor in load_model(events[-1].folder).state_dict().items():
+        assert torch.equal(tensor, saved.weights()[name])
+
+
+def test_a_damaged_recipe_in_the_folder_is_named(corpus, recipe_file, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "recipe.toml").write_text("garbage[")
+
+    with pytest.raises(ModelFolderError, match=r"recipe\.toml: damaged, .*; choose another folder"):
+        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+
+def test_a_folder_that_cannot_be_made_is_named(corpus, recipe_file, tmp_path):
+    out = tmp_path / "train.low" / "model"
+
+    with pytest.raises(StorageError, match=r"the corpus cannot be written, Not a directory; make"):
+        next(train_model(load_recipe(recipe_file, **corpus), out))
 
 
 def test_a_finished_model_is_not_trained_over(model_folder, corpus, recipe_file):
@@ -113,6 +145,16 @@ def test_another_recipe_for_a_started_run_is_refused_naming_the_difference(
 
     with pytest.raises(ConfigError, match=r"holds a run with \[training\] steps = 6, now it is 7"):
         next(train_model(load_recipe(str(other), **corpus), tmp_path / "model"))
+
+
+def test_a_run_killed_while_it_wrote_its_recipe_goes_on(corpus, recipe_file, tmp_path):
+    (tmp_path / "model" / "training").mkdir(parents=True)
+    (tmp_path / "model" / "recipe.toml.partial").write_text("[data]\nsour")
+
+    event = next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    assert isinstance(event, Prepared)
+    assert not (tmp_path / "model" / "recipe.toml.partial").exists()
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(corpus, recipe_file, tmp_path):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from heedful.model.config import ModelConfig
@@ -70,7 +71,7 @@ def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:
         "search": ", ".join(f"{name} {value}" for name, value in provenance["search"].items()),
     }
     for name, value in rows.items():
-        table.add_row(name, value)
+        table.add_row(name, escape(value))
     for score in provenance["scores"]:
         table.add_row(score["name"], f"{score['value']:.2f} [dim]{score['signature']}[/dim]")
     return table

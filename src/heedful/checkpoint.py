@@ -1,5 +1,6 @@
 """Weights in a model folder, and the training states they are averaged from."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -8,11 +9,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
-from heedful.errors import ModelFolderError
-from heedful.folder import ModelFolder, settle, write_atomically
+from heedful.errors import DamagedError, ModelFolderError, StorageError
+from heedful.folder import ModelFolder, write_atomically
 from heedful.model.transformer import Transformer
 
 
@@ -38,64 +39,134 @@ def load_model(folder: ModelFolder) -> Transformer:
     return model.eval()
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingState:
+    """All that a run needs to go on after a step."""
+
+    step: int
+    tensors: dict[str, Tensor]
+    """Weights and optimiser state."""
+    notes: dict[str, Any]
+    """What the run wants to remember beside the tensors."""
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return the weights of the model alone."""
+        return {
+            name.removeprefix("model."): tensor
+            for name, tensor in self.tensors.items()
+            if name.startswith("model.")
+        }
+
+
 @dataclass(frozen=True)
 class Checkpoint:
-    """A training state on disk, after the step that its name tells."""
+    """A training state on disk."""
 
     path: Path
 
     @property
     def step(self) -> int:
-        """The step it was saved after."""
+        """The step after which it was saved, as its name tells."""
         return int(self.path.stem.removeprefix("step-"))
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Read weights and optimiser state."""
-        return _load_tensors(self.path)
+    def read(self) -> TrainingState:
+        """Read the state, and refuse it if anything is not as it was saved."""
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                names = file.keys()  # not a dict
+                tensors = {name: file.get_tensor(name) for name in names}
+        except FileNotFoundError:
+            raise DamagedError(f"{self.path.name} is missing") from None
+        except (SafetensorError, OSError) as error:
+            raise DamagedError(f"{self.path.name} is damaged ({error})") from error
+        if metadata.get("checksum") != _checksum(metadata.get("notes", ""), tensors):
+            raise DamagedError(f"{self.path.name} is damaged (checksum differs)")
+        notes = json.loads(metadata["notes"])
+        return TrainingState(step=notes.pop("step"), tensors=tensors, notes=notes)
 
-    def weights(self) -> dict[str, Tensor]:
-        """Read the weights of the model alone."""
-        with safe_open(self.path, framework="pt") as file:
-            return {
-                name.removeprefix("model."): file.get_tensor(name)
-                for name in file.keys()  # noqa: SIM118 (not a dict)
-                if name.startswith("model.")
-            }
-
-    def notes(self) -> dict[str, Any]:
-        """Read what the run wanted to remember beside the tensors."""
-        with safe_open(self.path, framework="pt") as file:
-            notes: dict[str, Any] = json.loads(file.metadata()["notes"])
-            return notes
+    def write(self, state: TrainingState) -> None:
+        """Write the state with a checksum of all of it."""
+        notes = json.dumps({"step": state.step, **state.notes})
+        metadata = {"notes": notes, "checksum": _checksum(notes, state.tensors)}
+        _save_tensors(self.path, state.tensors, metadata)
 
 
 class Checkpoints:
-    """The training states of one run, of which the last few are kept."""
+    """The training states of one run: the last few that were validated, and an interrupted one.
+
+    An interrupted state is where to go on, but is no part of the mean that becomes the model:
+    whether and where a run was interrupted must not show in its weights.
+    """
 
     def __init__(self, folder: Path, *, keep: int) -> None:
         self.folder = folder
         self.keep = keep
+        self._interrupted = Checkpoint(folder / "interrupted.safetensors")
 
     def __iter__(self) -> Iterator[Checkpoint]:
         return (Checkpoint(path) for path in sorted(self.folder.glob("step-*.safetensors")))
 
-    def latest(self) -> Checkpoint | None:
-        """Return the newest checkpoint, if there is any."""
-        return max(self, key=lambda checkpoint: checkpoint.step, default=None)
+    def at(self, step: int) -> Checkpoint:
+        """Return the place of the state that is validated after a step."""
+        return Checkpoint(self.folder / f"step-{step:09}.safetensors")
 
-    def save(self, step: int, tensors: dict[str, Tensor], notes: dict[str, Any]) -> None:
-        """Write a checkpoint, then let go of those that are too old."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"step-{step:09}.safetensors"
-        _save_tensors(path, tensors, {"notes": json.dumps(notes)})
+    def newest(self) -> tuple[TrainingState | None, list[str]]:
+        """Find the newest state that is whole; remove what is damaged, and tell of it."""
+        for leftover in self.folder.glob("*.partial"):
+            leftover.unlink()
+        damaged: list[str] = []
+        for checkpoint in reversed([*self, *self._interruption()]):
+            try:
+                return checkpoint.read(), damaged
+            except DamagedError as error:
+                damaged.append(str(error))
+                checkpoint.path.unlink()
+        return None, damaged
+
+    def save(self, state: TrainingState) -> None:
+        """Write a validated state, then let go of those that are too old."""
+        self._write(self.at(state.step), state)
+        self._interrupted.path.unlink(missing_ok=True)
         for old in list(self)[: -self.keep]:
             old.path.unlink()
 
+    def save_interrupted(self, state: TrainingState) -> None:
+        """Write a state to go on from, until the next validated one takes its place."""
+        self._write(self._interrupted, state)
+
+    def drop_after(self, step: int) -> None:
+        """Remove what was saved after a step, the newest first, to train it anew."""
+        later = [checkpoint for checkpoint in self if checkpoint.step > step]
+        for checkpoint in reversed([*later, *self._interruption()]):
+            checkpoint.path.unlink()
+
+    def _interruption(self) -> list[Checkpoint]:
+        return [self._interrupted] if self._interrupted.path.exists() else []
+
+    def _write(self, checkpoint: Checkpoint, state: TrainingState) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            checkpoint.write(state)
+        except StorageError as error:
+            saved, _ = self.newest()
+            where = f"after step {saved.step}" if saved else "from the beginning"
+            raise StorageError(f"{error} {where}") from error
+
+
+def _checksum(notes: str, tensors: dict[str, Tensor]) -> str:
+    """Digest names, types, shapes and values, whatever their order."""
+    digest = hashlib.blake2b(notes.encode(), digest_size=32)
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
 
 def _save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
-    settle(partial, path)
+    # Not `save_file`: when killed it leaves files behind whose names cannot be foreseen.
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save(contiguous, metadata))
 
 
 def _load_tensors(path: Path) -> dict[str, Tensor]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from heedful import __version__
 from heedful.errors import ConfigError, HeedfulError, MissingExtraError
@@ -74,25 +75,27 @@ def train(
     """Train a translator from two text files, or one TSV, into a model folder.
 
     Files are UTF-8, plain or .gz. Line n of the target translates line n of the source.
-    The same command goes on where an interrupted one stopped. Every choice that was made
+    Interrupted by Ctrl-C or worse, the same command goes on. Every choice that was made
     is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
 
     heedful train --source train.en --target train.de --out model/
     """
-    _require_torch()
+    _require_train_extra()
     from heedful.display import show
     from heedful.doctor import attend
     from heedful.folder import ModelFolder
     from heedful.recipe import load_recipe
     from heedful.run import train_model
+    from heedful.stopping import stop_on_signals
     from heedful.terminal import say
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     console = Console()
-    run = train_model(load_recipe(recipe, **files, **valid), out)
-    show(attend(run, ModelFolder(out)), console)
-    say(console, f'Ready: heedful translate {out} "..."')
+    with stop_on_signals() as stop:
+        run = train_model(load_recipe(recipe, **files, **valid), out, stop)
+        show(attend(run, ModelFolder(out)), console)
+    say(console, f'Ready: heedful translate {escape(str(out))} "..."')
 
 
 @app.command()
@@ -121,11 +124,14 @@ def translate(
 
     cat letters.en | heedful translate model/ > letters.de
     """
-    lines = text or _input_lines(input)
+    if text and input:
+        raise ConfigError("text and --input are both given; choose one")
+    from heedful.decoding.hypothesis import SearchConfig
     from heedful.decoding.translator import load
 
+    lines = text or _input_lines(input)
     translator = load(model)
-    kept = translator.search.beam_size if beam is None else beam
+    kept = translator.search.beam_size if beam is None else SearchConfig(beam_size=beam).beam_size
     if not 1 <= n_best <= kept:
         raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
     translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha)
@@ -153,18 +159,19 @@ def evaluate(
     heedful evaluate model/ --source test.en --target test.de
     """
     from heedful.decoding.translator import load
-    from heedful.evaluation import evaluate
+    from heedful.evaluation import bleu_metric, evaluate
     from heedful.terminal import say, score_lines
     from heedful.text.corpus import read_pairs
 
+    bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
     texts = [
         str(item) for item in load(model).translate_lines(sources, beam_size=beam, alpha=alpha)
     ]
     scores = evaluate(texts, references, tokenize=tokenize)
+    say(Console(), *score_lines(scores))
     if output:
         _write_lines(output, texts)
-    say(Console(), *score_lines(scores))
 
 
 @app.command()
@@ -191,8 +198,10 @@ def demo(
 
     The corpus is generated from CLDR: dates, times, numbers, money, units, countries and
     languages, from English into any locale, so that every sentence has one right answer.
+
+    heedful demo --locale ja
     """
-    _require_torch()
+    _require_train_extra()
     from heedful.demo import run_demo
 
     run_demo(out, locale, Console())
@@ -217,24 +226,30 @@ def _shown(translation: Any, n_best: int) -> Iterator[str]:
 
 
 def _write_lines(path: Path | None, lines: Iterable[str]) -> None:
+    """Print lines, or write them to a file that appears when all of them are there."""
     if path is None:
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         for line in lines:
             print(line)
         return
-    partial = path.with_name(path.name + ".partial")
+    is_file = path.is_file() or not path.exists()  # not a folder, a pipe or a device
+    written = path.with_name(path.name + ".partial") if is_file else path
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with written.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)
+        written.replace(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
-    except BaseException:
-        partial.unlink()
-        raise
-    partial.replace(path)
+    finally:
+        if is_file:
+            written.unlink(missing_ok=True)
 
 
-def _require_torch() -> None:
+def _require_train_extra() -> None:
     from importlib.util import find_spec
 
-    if find_spec("torch") is None:
-        raise MissingExtraError("training needs torch; install it: pip install 'heedful[train]'")
+    for name in ("torch", "jaxtyping", "babel"):
+        if find_spec(name) is None:
+            raise MissingExtraError(
+                f"training needs {name}; install it: pip install 'heedful[train]'"
+            )

@@ -4,30 +4,38 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator, load
 from heedful.display import show
 from heedful.doctor import attend
+from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.stopping import stop_on_signals
 from heedful.terminal import say, score_lines
 
+RECIPE = "demo"
 _SHOWN = 8
+_MAP_CHARACTERS = 20  # enough to look at, and few enough to fit a narrow terminal
 
 
 def run_demo(out: Path, locale: str, console: Console) -> None:
     """Generate the embedded corpus, train on it, score, translate and look inside."""
-    console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     corpus = generate(locale)
     model = out / "model"
+    if ModelFolder(model).is_finished:
+        raise ModelFolderError(f"{out} holds a finished demo; delete it, or choose another folder")
+    console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
-    run = train_model(load_recipe("demo", **data), model)
-    finished = show(attend(run, ModelFolder(model)), console)
+    with stop_on_signals() as stop:
+        run = train_model(load_recipe(RECIPE, **data), model, stop)
+        finished = show(attend(run, ModelFolder(model)), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
@@ -52,27 +60,35 @@ def _score(translator: Translator, test: Sequence[Pair], console: Console) -> No
 
 def _translate_some(translator: Translator, test: Sequence[Pair], console: Console) -> None:
     console.rule("A few of them", align="left")
-    for translation, (_, reference) in zip(
-        translator.translate([source for source, _ in test[:_SHOWN]]), test[:_SHOWN], strict=True
-    ):
+    named = [pair for pair in test if not _has_digit(pair)]
+    numbered = [pair for pair in test if _has_digit(pair)]
+    shown = [*named[:2], *numbered][:_SHOWN]
+    translations = translator.translate([source for source, _ in shown])
+    for translation, (_, reference) in zip(translations, shown, strict=True):
         mark = "[green]right[/green]" if translation.text == reference else "[red]wrong[/red]"
-        say(console, f"  {translation.source}  [dim]->[/dim]  {translation.text}  {mark}")
+        source, text = escape(translation.source), escape(translation.text)
+        say(console, f"  {source}  [dim]->[/dim]  {text}  {mark}")
 
 
 def _look_inside(translator: Translator, test: Sequence[Pair], console: Console) -> None:
     assert isinstance(translator.engine, PyTorchEngine)
-    source = min((source for source, _ in test if len(source) >= 24), key=len)
+    long_enough = [pair for pair in test if len(pair[0]) >= _MAP_CHARACTERS]
+    source, _ = min(long_enough or test, key=lambda pair: (not _has_digit(pair), len(pair[0])))
     target = translator.translate(source).text
     attention = source_attention(translator.engine.model, translator.tokenizer, source, target)
-    console.rule(f"Where it looked: {source} -> {target}", align="left")
+    console.rule(escape(f"Where it looked: {source} -> {target}"), align="left")
     console.print(attention_table(attention))
+
+
+def _has_digit(pair: Pair) -> bool:
+    return any(character.isdigit() for character in pair[0])
 
 
 def _say_what_next(folder: ModelFolder, console: Console) -> None:
     console.rule("Your turn", align="left")
     say(
         console,
-        f'  heedful translate {folder.path} "Tuesday, March 3, 2026, 4:05 PM"',
-        f"  heedful info {folder.path}",
+        f'  heedful translate {escape(str(folder.path))} "Tuesday, March 3, 2026, 4:05 PM"',
+        f"  heedful info {escape(str(folder.path))}",
         "  heedful train --source yours.en --target yours.de --out model/",
     )

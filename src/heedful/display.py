@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from heedful.doctor import Diagnosis
-from heedful.run import Event, Finished, Prepared, Started, Validation
+from heedful.run import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 
@@ -42,7 +42,7 @@ def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
                     progress.update(task, visible=False)
                     say(console, *_finished_lines(event))
                     return event
-                case Prepared() | Validation():
+                case Prepared() | Validation() | WentBack() | RolledBack():
                     say(console, _line(event))
                 case Diagnosis():
                     say(console, *_diagnosis_lines(event))
@@ -71,9 +71,9 @@ def _progress(console: Console) -> Progress:
     return Progress(
         TextColumn("step"),
         MofNCompleteColumn(),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=10),
         TextColumn("loss {task.fields[loss]}"),
-        TextColumn("perplexity {task.fields[perplexity]}"),
+        TextColumn("ppl {task.fields[perplexity]}"),
         TextColumn("{task.fields[speed]} tokens/s"),
         TextColumn("rate {task.fields[rate]}"),
         TimeRemainingColumn(),
@@ -114,17 +114,31 @@ def _started_line(started: Started) -> str:
     )
 
 
-def _line(event: Prepared | Validation) -> str:
-    if isinstance(event, Prepared):
-        return (
-            f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
-            f"validate, {event.vocab_size:,} pieces in the vocabulary"
-        )
-    star = " [green]best yet[/green]" if event.is_best else ""
-    return (
-        f"step {event.step:,}: validation perplexity {event.perplexity:.2f}, "
-        f"BLEU {event.bleu.value:.1f} [dim]({event.bleu.signature})[/dim]{star}"
-    )
+def _line(event: Prepared | Validation | WentBack | RolledBack) -> str:
+    match event:
+        case Prepared():
+            return (
+                f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
+                f"validate, {event.vocab_size:,} pieces in the vocabulary"
+            )
+        case Validation():
+            star = " [green]best yet[/green]" if event.is_best else ""
+            return (
+                f"step {event.step:,}: validation perplexity {event.perplexity:.2f}, "
+                f"BLEU {event.bleu.value:.1f} [dim]({event.bleu.signature})[/dim]{star}"
+            )
+        case WentBack():
+            return f"{'; '.join(event.damage)}; going on {_from_where(event.step)}"
+        case RolledBack():
+            return (
+                f"step {event.diverged.number:,}: the loss diverges ({event.diverged.loss:.2f}, "
+                f"its best was {event.best_loss:.2f}); going on {_from_where(event.step)} at "
+                f"{event.rate_scale:g} of the scheduled learning rate"
+            )
+
+
+def _from_where(step: int) -> str:
+    return f"from step {step:,}" if step else "from the beginning"
 
 
 def _diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:

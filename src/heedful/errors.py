@@ -4,6 +4,10 @@ HeedfulError
 ├── ConfigError       a recipe, an option or a size that cannot work
 ├── CorpusError       files that are not a parallel corpus
 ├── ModelFolderError  a folder that holds no model, or a damaged one
+│   └── DamagedError  a checkpoint that is not what was saved
+├── StorageError      a disk that is full or cannot be written
+├── TrainingError     a run that cannot go on: no memory, or a loss that will not fall
+├── StoppedError      a run that was asked to stop, and did
 └── MissingExtraError a part of heedful that was not installed
 """
 
@@ -27,6 +31,24 @@ class CorpusError(HeedfulError):
 
 class ModelFolderError(HeedfulError):
     """A folder that holds no model, or a damaged one."""
+
+
+class DamagedError(ModelFolderError):
+    """A checkpoint that is not what was saved."""
+
+
+class StorageError(HeedfulError):
+    """A disk that is full or cannot be written."""
+
+
+class TrainingError(HeedfulError):
+    """A run that cannot go on: no memory, or a loss that will not fall."""
+
+
+class StoppedError(HeedfulError):
+    """A run that was asked to stop, and did; the exit code tells by which signal."""
+
+    exit_code = 130
 
 
 class MissingExtraError(HeedfulError):

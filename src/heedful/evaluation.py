@@ -8,7 +8,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from heedful.errors import ConfigError, CorpusError, near_miss
+from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
 from heedful.text.normalise import normalise
 
 
@@ -32,13 +32,23 @@ def evaluate(
         raise CorpusError(
             f"cannot score {len(hypotheses)} translations against {len(references)} references"
         )
+    metrics = (bleu_metric(tokenize), CHRF(), TER())
+    scores = [_score(metric, hypotheses, references) for metric in metrics]
+    return [*scores, exact_match(hypotheses, references)]
+
+
+def bleu_metric(tokenize: str) -> BLEU:
+    """Return sacrebleu's BLEU by one of its tokenizers, refusing what is not there."""
     if tokenize not in BLEU.TOKENIZERS:
         raise ConfigError(
             f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, BLEU.TOKENIZERS)}"
         )
-    metrics = (BLEU(tokenize=tokenize), CHRF(), TER())
-    scores = [_score(metric, hypotheses, references) for metric in metrics]
-    return [*scores, exact_match(hypotheses, references)]
+    try:
+        return BLEU(tokenize=tokenize)
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"BLEU tokenizer '{tokenize}' is not installed: {' '.join(str(error).split())}"
+        ) from error
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from heedful.errors import HeedfulError, ModelFolderError
+from heedful.errors import HeedfulError, ModelFolderError, StorageError
 from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import Tokenizer
 
@@ -53,7 +53,13 @@ class ModelFolder:
 
     def provenance(self) -> dict[str, Any]:
         """Read what the model was made from, how, and how well it did."""
-        return self._read_json(self.provenance_file)
+        provenance = self._read_json(self.provenance_file)
+        needed = {"created", "versions", "machine", "data", "model", "training", "search", "scores"}
+        if missing := sorted(needed - provenance.keys()):
+            raise ModelFolderError(
+                f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
+            )
+        return provenance
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""
@@ -87,11 +93,18 @@ class ModelFolder:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that it is there whole or not at all, whatever happens meanwhile."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content.encode() if isinstance(content, str) else content)
-    settle(partial, path)
+    try:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        _settle(partial, path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StorageError(
+            f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
+            "so make room and run the same command to go on"
+        ) from error
 
 
-def settle(partial: Path, path: Path) -> None:
+def _settle(partial: Path, path: Path) -> None:
     """Put a completely written file in its place and make that last."""
     with partial.open("rb") as file:
         os.fsync(file.fileno())

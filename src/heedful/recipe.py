@@ -1,6 +1,7 @@
 """A recipe: every choice that makes one run, in one TOML file."""
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,11 +11,11 @@ from typing import Any, get_type_hints
 
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, near_miss
-from heedful.model.config import ModelConfig, preset
+from heedful.model.config import PRESET_NAMES, ModelConfig, preset
 from heedful.text.corpus import CleaningConfig
 from heedful.text.prepare import DataConfig
 from heedful.text.tokenizer import TokenizerConfig
-from heedful.training.trainer import TrainingConfig
+from heedful.training.config import TrainingConfig
 
 DEFAULT = "default"
 ROOT = "paper"  # what a recipe leaves open is done as the paper does it
@@ -83,6 +84,9 @@ def _read_layers(name: str) -> dict[str, dict[str, Any]]:
         raise ConfigError(
             f"{name}: unknown recipe '{beneath}'; {near_miss(str(beneath), known_recipes())}"
         )
+    if "preset" in document.get("model", {}):
+        kept = lower.get("model", {}).items()
+        lower["model"] = {name: value for name, value in kept if name not in PRESET_NAMES}
     return {section: lower.get(section, {}) | document.get(section, {}) for section in _SECTIONS}
 
 
@@ -118,7 +122,7 @@ def _check(values: dict[str, Any], section: str, kind: type[Any], where: str) ->
         expected = types[name]
         if expected is float and type(value) is int:
             values[name] = float(value)
-        elif type(value) is not expected:
+        elif type(value) is not expected or (expected is float and not math.isfinite(value)):
             raise ConfigError(
                 f"{where}, [{section}]: {name} must be {_KINDS[expected]}, got {value!r}"
             )
@@ -143,5 +147,6 @@ def _refuse_unknown(given: dict[str, Any], known: set[str], where: str) -> None:
 
 
 def _section_toml(name: str, values: Mapping[str, Any]) -> str:
-    lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
+    # A JSON value is a TOML value, if no character is written as a pair of surrogates.
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
     return "\n".join([f"[{name}]", *lines, ""])

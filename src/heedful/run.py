@@ -3,6 +3,7 @@
 import json
 import math
 import platform
+import threading
 import time
 import tomllib
 from collections.abc import Iterator
@@ -16,21 +17,29 @@ from typing import Any
 import torch
 
 from heedful.card import model_card
-from heedful.checkpoint import Checkpoints, save_model
+from heedful.checkpoint import Checkpoints, TrainingState, save_model
 from heedful.curves import write_curves
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
-from heedful.errors import ConfigError, ModelFolderError
+from heedful.errors import (
+    ConfigError,
+    DamagedError,
+    ModelFolderError,
+    StoppedError,
+    StorageError,
+    TrainingError,
+)
 from heedful.evaluation import Score, bleu, evaluate
 from heedful.folder import ModelFolder, write_atomically
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
-from heedful.text.batches import ordered_batches, training_batches
+from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.corpus import CleaningReport
 from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
+from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
 
 _BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
@@ -87,6 +96,27 @@ class Validation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WentBack:
+    """Checkpoints are damaged, so training goes on from an earlier one, or from the beginning."""
+
+    damage: list[str]
+    """What is wrong with which file, the newest first."""
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolledBack:
+    """The loss diverged, so training goes on from an earlier step at half the learning rate."""
+
+    diverged: Step
+    best_loss: float
+    """The lowest running mean of the training loss before."""
+    step: int
+    rate_scale: float
+    """The part of the scheduled learning rate that is left."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finished:
     """The model folder is complete."""
 
@@ -99,21 +129,20 @@ class Finished:
     """Spent training, over all the times it was taken up."""
 
 
-Event = Prepared | Started | Step | Validation | Finished
+Event = Prepared | Started | Step | Validation | WentBack | RolledBack | Finished
 
 
-def train_model(recipe: Recipe, out: Path) -> Iterator[Event]:
-    """Train a model into the folder `out`, or go on where a run of the same recipe stopped."""
+def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) -> Iterator[Event]:
+    """Train a model into the folder `out`, or go on where a run of the same recipe stopped.
+
+    When `stop` is set, the step under way is finished and saved, and `StoppedError` is raised.
+    """
     folder = ModelFolder(out)
     _refuse_other_use(folder, recipe)
     keep_freed_memory()
-    try:
-        corpus = prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
-    except BaseException:
-        _remove_if_empty(folder.training, folder.path)
-        raise
+    corpus = _prepare(folder, recipe)
     write_atomically(folder.recipe_file, recipe.toml())
-    run = _Run(recipe, folder, corpus)
+    run = _Run(recipe, folder, corpus, stop or threading.Event())
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -121,7 +150,14 @@ def train_model(recipe: Recipe, out: Path) -> Iterator[Event]:
         num_valid=len(run.valid),
         vocab_size=run.tokenizer.vocab_size,
     )
-    yield from run.events()
+    try:
+        yield from run.events()
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        if run.trainer.number == 0:
+            folder.recipe_file.unlink()  # nothing is lost by another recipe
+        raise _out_of_memory(folder, recipe) from error
 
 
 @dataclass
@@ -141,68 +177,137 @@ class _Stretch:
 class _Run:
     """What a run holds while it goes on."""
 
-    def __init__(self, recipe: Recipe, folder: ModelFolder, corpus: PreparedCorpus) -> None:
-        self.recipe, self.folder, self.corpus = recipe, folder, corpus
+    def __init__(
+        self, recipe: Recipe, folder: ModelFolder, corpus: PreparedCorpus, stop: threading.Event
+    ) -> None:
+        self.recipe, self.folder, self.corpus, self.stop = recipe, folder, corpus, stop
         self.tokenizer, self.train, self.valid = corpus.tokenizer, corpus.train, corpus.valid
         self.valid_pairs = corpus.valid_pairs()
-        torch.manual_seed(recipe.training.seed)
-        self.model = Transformer(recipe.model_config(self.tokenizer.vocab_size))
+        self.model = self._untrained_model()
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
         self.trainer = Trainer(self.model, recipe.training)
         self.checkpoints = Checkpoints(
-            folder.training / "checkpoints", keep=recipe.training.average_last
+            folder.training / "checkpoints",
+            # Those of the mean, the worse ones after it, and one from which all can be made again.
+            keep=recipe.training.average_last + recipe.training.patience + 1,
         )
         self.history: list[dict[str, Any]] = []
         self.stretch = _Stretch()
+        self.watch = LossWatch()
         self.seconds = 0.0
+        self.began = time.perf_counter()
 
     def events(self) -> Iterator[Event]:
-        config = self.recipe.training
-        self._resume()
+        """Train until the model is whole."""
+        yield from self._take_up()
+        self.began = time.perf_counter() - self.seconds
         yield Started(
             config=self.model.config,
             num_parameters=self._num_parameters(),
             step=self.trainer.number,
-            steps=config.steps,
+            steps=self.recipe.training.steps,
         )
+        self._rehearse()
         yield from self._train()
+        while lost := self._first_lost():
+            step, damage = lost
+            self.checkpoints.drop_after(step - 1)
+            yield from self._take_up(damage)
+            yield from self._train()
         yield self._finish()
 
-    def _resume(self) -> None:
-        if latest := self.checkpoints.latest():
-            self.trainer.restore(latest.step, latest.tensors())
-            notes = latest.notes()
-            self.history, self.seconds = notes["history"], notes["seconds"]
+    def _take_up(self, *known_damage: str) -> Iterator[WentBack]:
+        """Go on from the newest state that is whole, or from the beginning."""
+        saved, found_damage = self.checkpoints.newest()
+        state = saved or self._beginning()
+        self.trainer.restore(state.step, state.tensors)
+        self.trainer.rate_scale = state.notes["rate_scale"]
+        self.watch = LossWatch(**state.notes["watch"])
+        self.history, self.seconds = state.notes["history"], state.notes["seconds"]
+        self.stretch = _Stretch(**state.notes["stretch"])
+        if damage := [*known_damage, *found_damage]:
+            yield WentBack(damage=damage, step=state.step)
 
-    def _train(self) -> Iterator[Step | Validation]:
+    def _beginning(self) -> TrainingState:
+        weights = self._untrained_model().state_dict()
+        return TrainingState(
+            step=0,
+            tensors={f"model.{name}": tensor for name, tensor in weights.items()},
+            notes={"rate_scale": 1.0, "watch": {}, "history": [], "stretch": {}, "seconds": 0.0},
+        )
+
+    def _untrained_model(self) -> Transformer:
+        torch.manual_seed(self.recipe.training.seed)
+        return Transformer(self.recipe.model_config(self.tokenizer.vocab_size))
+
+    def _state(self) -> TrainingState:
+        self.seconds = time.perf_counter() - self.began
+        return TrainingState(
+            step=self.trainer.number,
+            tensors=self.trainer.state(),
+            notes={
+                "rate_scale": self.trainer.rate_scale,
+                "watch": asdict(self.watch),
+                "history": self.history,
+                "stretch": asdict(self.stretch),
+                "seconds": self.seconds,
+            },
+        )
+
+    def _rehearse(self) -> None:
+        """Try the largest batch, so that memory runs out at once or not at all."""
+        if not self._is_over():
+            tokens = self.recipe.training.batch_tokens
+            self.trainer.rehearse(largest_batch(self.train, batch_tokens=tokens))
+
+    def _train(self) -> Iterator[Event]:
+        """Train to the end; whenever the loss diverges, from an earlier step."""
         config = self.recipe.training
-        batches = training_batches(
+        while not self._is_over():
+            for step in self.trainer.steps(self._batches()):
+                yield step
+                self.watch.add(step.loss)
+                self.stretch.add(step)
+                is_due = step.number % config.validate_every == 0 or step.number == config.steps
+                if is_due and not self.watch.has_diverged:
+                    yield from self._validate_and_save(step)
+                if self.watch.has_diverged:
+                    yield from self._roll_back(step)
+                    break  # to the batches that follow the earlier step
+                if self.stop.is_set():
+                    self._save_and_stop()
+                if self._is_over():
+                    break
+
+    def _batches(self) -> Iterator[Batch]:
+        config = self.recipe.training
+        return training_batches(
             self.train,
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             skip=self.trainer.number * config.accumulate,
         )
-        began = time.perf_counter() - self.seconds
-        if self._is_exhausted():
-            return
-        for step in self.trainer.steps(batches):
-            yield step
-            self.stretch.add(step)
-            if step.number % config.validate_every == 0 or step.number == config.steps:
-                validation = self._validate(step)
-                self.seconds = time.perf_counter() - began
-                self.history.append({**asdict(validation), "seconds": round(self.seconds, 1)})
-                notes = {"history": self.history, "seconds": self.seconds}
-                self.checkpoints.save(step.number, self.trainer.state(), notes)
-                self.stretch = _Stretch()
-                write_curves(self.folder, self.history)
-                yield validation
-                if self._is_exhausted():
-                    return
 
-    def _validate(self, step: Step) -> Validation:
+    def _validate_and_save(self, step: Step) -> Iterator[Validation]:
         tokens = self.recipe.training.batch_tokens
         loss = validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
+        if not math.isfinite(loss):
+            self.watch.add(loss)
+            return
+        validation = self._validation(step, loss)
+        self.history.append(
+            {
+                **asdict(validation),
+                "training_loss": self.watch.smoothed,
+                "seconds": round(time.perf_counter() - self.began, 1),
+            }
+        )
+        self.stretch = _Stretch()
+        self.checkpoints.save(self._state())
+        write_curves(self.folder, self.history)
+        yield validation
+
+    def _validation(self, step: Step, loss: float) -> Validation:
         sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
         translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
         best = min((past["loss"] for past in self.history), default=math.inf)
@@ -219,6 +324,58 @@ class _Run:
             pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
         )
 
+    def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
+        """Go back to where the loss was sound, and halve the learning rate."""
+        rate_scale, best_loss = self.trainer.rate_scale / 2, self.watch.best
+        if rate_scale < LOWEST_RATE_SCALE:
+            config = self.recipe.training
+            raise TrainingError(
+                f"{self.folder.path}: the loss diverges at step {diverged.number} "
+                f"({diverged.loss:.2f}, its best was {best_loss:.2f}), also with the learning rate "
+                f"at {self.trainer.rate_scale:g} of the schedule; train into another folder with a "
+                f"lower peak_rate (now {config.peak_rate}) or more warmup_steps "
+                f"(now {config.warmup_steps:,})"
+            )
+        sound = [p["step"] for p in self.history if self.watch.is_sound(p["training_loss"])]
+        self.checkpoints.drop_after(max(sound, default=0))
+        if went_back := list(self._take_up()):
+            yield from went_back  # to diverge again, when the damaged state is made anew
+            return
+        self.trainer.rate_scale = rate_scale
+        yield RolledBack(
+            diverged=diverged,
+            best_loss=best_loss,
+            step=self.trainer.number,
+            rate_scale=rate_scale,
+        )
+
+    def _save_and_stop(self) -> None:
+        step = self.trainer.number
+        if not self.checkpoints.at(step).path.exists():
+            self.checkpoints.save_interrupted(self._state())
+        raise StoppedError(
+            f"stopped after step {step}, which is saved; run the same command to go on"
+        )
+
+    def _first_lost(self) -> tuple[int, str] | None:
+        """Find the first checkpoint of the mean that cannot be read, and say why."""
+        for step in self._averaged_steps():
+            try:
+                self.checkpoints.at(step).read()
+            except DamagedError as error:
+                return step, str(error)
+        return None
+
+    def _averaged_steps(self) -> list[int]:
+        """The last steps that were validated, up to the best when the run stopped early."""
+        validated = [past["step"] for past in self.history]
+        if self._is_exhausted():
+            validated = validated[: -self.recipe.training.patience]
+        return validated[-self.recipe.training.average_last :]
+
+    def _is_over(self) -> bool:
+        return self.trainer.number >= self.recipe.training.steps or self._is_exhausted()
+
     def _is_exhausted(self) -> bool:
         """Whether validation has not got better for as long as patience lasts."""
         patience = self.recipe.training.patience
@@ -226,14 +383,16 @@ class _Run:
         return len(recent) == patience > 0 and not any(past["is_best"] for past in recent)
 
     def _finish(self) -> Finished:
-        checkpoints = list(self.checkpoints)
-        self.model.load_state_dict(mean_weights(saved.weights() for saved in checkpoints))
+        steps = self._averaged_steps()
+        self.model.load_state_dict(
+            mean_weights(self.checkpoints.at(step).read().weights() for step in steps)
+        )
         sources, references = zip(*self.valid_pairs, strict=True)
         translations = self.translator.translate(sources)
         finished = Finished(
             folder=self.folder,
             scores=evaluate([translation.text for translation in translations], references),
-            num_averaged=len(checkpoints),
+            num_averaged=len(steps),
             stopped_early=self.trainer.number < self.recipe.training.steps,
             seconds=self.seconds,
         )
@@ -284,12 +443,19 @@ class _Run:
 
 def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
     """Refuse a folder that holds anything but an unfinished run of this recipe."""
+    begun = {folder.training.name, f"{folder.recipe_file.name}.partial"}
     if folder.is_finished:
         raise ModelFolderError(
             f"{folder.path} already holds a finished model; choose another folder, or delete it"
         )
     if folder.recipe_file.exists():
-        before, now = tomllib.loads(folder.recipe_file.read_text()), tomllib.loads(recipe.toml())
+        try:
+            before = tomllib.loads(folder.recipe_file.read_text("utf-8"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ModelFolderError(
+                f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
+            ) from error
+        now = tomllib.loads(recipe.toml())
         for section, values in now.items():
             for name, value in values.items():
                 if (old := before.get(section, {}).get(name)) != value:
@@ -298,11 +464,37 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
                         f"{value!r}; go on with the recipe it began with, or choose another folder"
                     )
     elif folder.path.exists() and (
-        not folder.path.is_dir() or any(path.name != "training" for path in folder.path.iterdir())
+        not folder.path.is_dir() or any(path.name not in begun for path in folder.path.iterdir())
     ):
         raise ModelFolderError(
             f"{folder.path} exists and is not a model folder; choose a new or empty folder"
         )
+
+
+def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+    try:
+        return prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+    except OSError as error:
+        raise StorageError(
+            f"{folder.training}: the corpus cannot be written, {error.strerror}; "
+            "make room and run the same command again, or choose another folder"
+        ) from error
+    finally:
+        _remove_if_empty(folder.training, folder.path)
+
+
+def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
+    training, cleaning = recipe.training, recipe.cleaning
+    return TrainingError(
+        f"{folder.path}: out of memory with batches of {training.batch_tokens:,} tokens; lower "
+        f"batch_tokens and raise accumulate (now {training.accumulate}) by as much, or leave out "
+        f"long sentences by max_characters (now {cleaning.max_characters:,})"
+    )
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    signs = ("out of memory", "can't allocate memory", "not enough memory", "bad_alloc")
+    return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
 
 
 def _remove_if_empty(*folders: Path) -> None:

@@ -1,5 +1,5 @@
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -20,11 +20,10 @@ NOTHING = 1e-9
 class Bigrams:
     """A language small enough to search by hand: the next piece depends on the last one.
 
-    Each row remembers which table of probabilities it reads and what it has said.
+    Each row remembers which table of probabilities it reads.
     """
 
     tables: Tensor
-    said: list[str] = field(default_factory=list)
 
     def select(self, rows: Tensor) -> "Bigrams":
         return Bigrams(self.tables[rows])
@@ -194,7 +193,8 @@ def test_the_defaults_are_those_of_section_6_1():
     ("values", "message"),
     [
         ({"beam_size": 0}, r"beam_size must be at least 1, got 0"),
-        ({"alpha": -1.0}, r"alpha must not be negative, got -1.0"),
+        ({"alpha": -1.0}, r"alpha must be from 0 to 10, got -1.0"),
+        ({"alpha": math.nan}, r"alpha must be from 0 to 10, got nan"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(values, message):

@@ -2,8 +2,11 @@ import pytest
 
 import heedful
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.errors import MissingExtraError
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
 
 
 class Echo:
@@ -22,6 +25,27 @@ def echo(model_folder) -> Translator:
 def test_one_text_gives_one_translation_and_a_list_a_list(echo):
     assert echo.translate("a b").text == "a b"
     assert [str(t) for t in echo.translate(["a b", "c"])] == ["a b", "c"]
+
+
+def test_a_tuple_of_texts_is_translated_too(echo):
+    assert [t.text for t in echo.translate(("a b", "c"))] == ["a b", "c"]
+
+
+def test_learned_positions_bound_the_output(tmp_path):
+    config = ModelConfig(
+        vocab_size=9,
+        num_layers=1,
+        d_model=8,
+        d_ff=8,
+        num_heads=2,
+        positions="learned",
+        max_length=12,
+    )
+    engine = PyTorchEngine(Transformer(config))
+
+    ((best,),) = engine.search([[4, 5, 6]], SearchConfig(beam_size=1))
+
+    assert len(best.pieces) <= 12
 
 
 def test_a_translation_carries_its_source_score_and_alternatives(echo):

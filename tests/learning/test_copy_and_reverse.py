@@ -9,7 +9,8 @@ from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.batches import make_batch
-from heedful.training.trainer import Trainer, TrainingConfig
+from heedful.training.config import TrainingConfig
+from heedful.training.trainer import Trainer
 
 VOCAB = 20
 

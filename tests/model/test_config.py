@@ -38,7 +38,7 @@ def test_a_misspelt_preset_is_refused_with_its_nearest_neighbour():
         ({"num_layers": 0}, r"num_layers must be at least 1, got 0"),
         ({"d_model": 9, "num_heads": 3}, r"d_model must be even to pair sines with cosines, got 9"),
         ({"d_k": -1}, r"d_k must not be negative, got -1"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\), got 1.0"),
+        ({"dropout": 1.0}, r"dropout must be from 0 to 0.99, got 1.0"),
         ({"normalisation": "both"}, r"normalisation must be one of 'post', 'pre', got 'both'"),
         ({"positions": "none"}, r"positions must be one of .*'learned', got 'none'"),
     ],

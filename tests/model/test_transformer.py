@@ -6,6 +6,7 @@ from torch.testing import assert_close
 
 from heedful.errors import ConfigError
 from heedful.model.config import ModelConfig
+from heedful.model.dropout import Dropout
 from heedful.model.transformer import (
     Positions,
     Transformer,
@@ -110,7 +111,8 @@ def test_embeddings_are_multiplied_by_the_root_of_the_width(model):
 def test_dropout_is_on_sublayer_outputs_and_embedding_sums_alone():
     model = Transformer(ModelConfig(**TINY))
 
-    dropouts = [n for n, m in model.named_modules() if isinstance(m, torch.nn.Dropout)]
+    kinds = (Dropout, torch.nn.Dropout)
+    dropouts = [name for name, module in model.named_modules() if isinstance(module, kinds)]
 
     assert len([name for name in dropouts if ".around_" in name]) == 2 * 2 + 2 * 3
     assert [name for name in dropouts if ".around_" not in name] == ["dropout"]
@@ -123,6 +125,11 @@ def test_learned_positions_end_where_their_table_ends():
 
     with pytest.raises(ConfigError, match=r"max_length = 4, but the text has 5 pieces; split it"):
         model(torch.tensor([[4, 5, 6, 7, EOS]]), target)
+
+
+def test_a_wrong_shape_is_noticed_in_the_test_run(model):
+    with pytest.raises(TypeError):
+        model(torch.tensor([4, 5, EOS]), torch.tensor([[BOS]]))
 
 
 def test_sinusoids_have_no_end():

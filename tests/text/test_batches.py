@@ -1,11 +1,18 @@
 from itertools import islice
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heedful.specials import BOS, EOS, PAD
-from heedful.text.batches import make_batch, ordered_batches, plan_batches, training_batches
+from heedful.text.batches import (
+    largest_batch,
+    make_batch,
+    ordered_batches,
+    plan_batches,
+    training_batches,
+)
 from heedful.text.pair_ids import PairIds, write_pair_ids
 
 PAIRS = [([10 + i] * (1 + i % 7), [40 + i] * (1 + i % 5)) for i in range(30)]
@@ -62,6 +69,19 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     starts = [sorted(batch.source[:, 0].tolist()) for batch in first]
     assert sorted(sum(starts, [])) == [10 + i for i in range(30)]
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
+
+
+@pytest.mark.parametrize("budget", [1, 9, 20, 300])
+def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
+    pairs = stored(tmp_path)
+
+    largest = largest_batch(pairs, batch_tokens=budget)
+
+    def size(batch):
+        return batch.source.numel() + batch.given.numel()
+
+    seen = islice(training_batches(pairs, batch_tokens=budget, seed=1), 100)
+    assert max(size(batch) for batch in seen) == size(largest)
 
 
 def test_skipping_goes_on_where_reading_stopped(tmp_path):

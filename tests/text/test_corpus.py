@@ -1,4 +1,5 @@
 import gzip
+import os
 
 import pytest
 
@@ -68,6 +69,13 @@ def test_invalid_utf8_is_named_by_file_line_and_byte(tmp_path):
         list(read_lines(path))
 
 
+def test_the_byte_is_counted_from_the_start_of_the_file(tmp_path):
+    path = write(tmp_path / "a.en", b"\xef\xbb\xbfna\xefve\n")
+
+    with pytest.raises(CorpusError, match=r"a\.en, line 1, byte 6: 0xef is not valid UTF-8"):
+        list(read_lines(path))
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CorpusError, match=r"nowhere\.en: no such file; check the path"):
         list(read_pairs(tmp_path / "nowhere.en"))
@@ -83,6 +91,20 @@ def test_an_empty_file_is_refused(tmp_path):
 
     with pytest.raises(CorpusError, match=r"a\.de is empty; give it one sentence per line"):
         list(read_pairs(source, target))
+
+
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
+    path = write(tmp_path / "a.en", "one\n") / "b.en"
+
+    with pytest.raises(CorpusError, match=r"b\.en: cannot be read, Not a directory"):
+        list(read_lines(path))
+
+
+def test_a_pipe_is_refused_for_training(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(CorpusError, match=r"pipe is a pipe or a device, but it is read more than"):
+        list(read_pairs(tmp_path / "pipe"))
 
 
 def test_a_binary_file_is_refused(tmp_path):

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from heedful.errors import ConfigError, CorpusError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.text.corpus import CleaningConfig
 from heedful.text.prepare import DataConfig, prepare
 from heedful.text.tokenizer import TokenizerConfig
@@ -53,7 +55,7 @@ def test_validation_files_of_ones_own_are_used_whole(tmp_path):
     assert len(corpus.train) == 60
 
 
-def test_a_prepared_corpus_is_taken_again_but_not_for_other_files(tmp_path):
+def test_a_prepared_corpus_is_taken_again_and_other_files_are_refused(tmp_path):
     data = write_corpus(tmp_path)
     first = prepared(tmp_path, data)
     made = (first.folder / "corpus.json").stat().st_mtime_ns
@@ -62,7 +64,16 @@ def test_a_prepared_corpus_is_taken_again_but_not_for_other_files(tmp_path):
     assert (again.folder / "corpus.json").stat().st_mtime_ns == made
 
     write_corpus(tmp_path, num_pairs=80)
-    assert prepared(tmp_path, data).report.read == 80
+    with pytest.raises(ModelFolderError, match=r"made from other files: a\.en is not what it was"):
+        prepared(tmp_path, data)
+    assert first.report.read == 60
+
+
+def test_a_corpus_half_removed_is_prepared_again(tmp_path):
+    data = write_corpus(tmp_path)
+    (prepared(tmp_path, data).folder / "corpus.json").unlink()
+
+    assert len(prepared(tmp_path, data).train) == 57
 
 
 def test_a_refused_corpus_leaves_nothing_behind(tmp_path):
@@ -77,15 +88,28 @@ def test_a_refused_corpus_leaves_nothing_behind(tmp_path):
 
 
 def test_two_pairs_are_enough_and_one_is_not(tmp_path):
-    corpus = prepared(tmp_path, write_corpus(tmp_path, num_pairs=2))
-    assert (len(corpus.train), len(corpus.valid)) == (1, 1)
-
     with pytest.raises(CorpusError, match=r"1 of 1 pairs kept; training needs at least two pairs"):
         prepared(tmp_path, write_corpus(tmp_path, num_pairs=1))
 
+    corpus = prepared(tmp_path, write_corpus(tmp_path, num_pairs=2))
+    assert (len(corpus.train), len(corpus.valid)) == (1, 1)
+
+
+def test_validation_files_with_nothing_in_them_are_named(tmp_path):
+    data = write_corpus(tmp_path)
+    (tmp_path / "v.tsv").write_text("hello\t\n")
+    data = replace(data, valid_source=str(tmp_path / "v.tsv"))
+
+    with pytest.raises(
+        CorpusError, match=r"v\.tsv: 0 of 1 pairs kept; .* nothing is left to valid"
+    ):
+        prepared(tmp_path, data)
+
 
 def test_no_source_is_refused():
-    with pytest.raises(ConfigError, match=r"source is missing; name a text file or a TSV of pairs"):
+    with pytest.raises(
+        ConfigError, match=r"source is missing; give --source, a text file or a TSV"
+    ):
         DataConfig()
 
 

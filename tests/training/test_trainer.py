@@ -9,11 +9,11 @@ from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch, make_batch
 from heedful.training.averaging import mean_weights
+from heedful.training.config import TrainingConfig
 from heedful.training.trainer import (
     ADAM_BETAS,
     ADAM_EPSILON,
     Trainer,
-    TrainingConfig,
     perplexity,
     validation_loss,
 )
@@ -101,6 +101,28 @@ def test_a_peak_rate_scales_either_schedule():
         assert max(rates) == rates[9] == pytest.approx(0.01)
 
 
+def test_half_of_a_schedule_is_half_the_rate_of_every_step():
+    trainer = Trainer(small_model(), TrainingConfig(steps=50, warmup_steps=10))
+    whole = [trainer.learning_rate(step) for step in range(1, 51)]
+
+    trainer.rate_scale = 0.5
+
+    assert [trainer.learning_rate(step) for step in range(1, 51)] == [rate / 2 for rate in whole]
+
+
+def test_a_rehearsal_teaches_nothing():
+    model = small_model()
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    trainer = Trainer(model, TrainingConfig(steps=5))
+
+    trainer.rehearse(next(endless()))
+
+    assert trainer.number == 0
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not trainer.optimizer.state
+
+
 def test_without_a_peak_rate_it_is_that_of_equation_3():
     config = TrainingConfig(steps=50, warmup_steps=10, schedule="linear")
 
@@ -136,6 +158,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
     ("values", "message"),
     [
         ({"steps": 0}, r"steps must be at least 1, got 0"),
+        ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),

@@ -177,6 +177,8 @@ def generate(
         if size < 1:
             raise ConfigError(f"{name} must be at least 1, got {size}")
     lexicon = _lexicon(_target_locale(locale))
+    if not lexicon.names and not lexicon.date_styles:
+        raise ConfigError(f"locale '{locale}': CLDR has no words for it, only numbers; try another")
     draw = Random(seed)
     answers: dict[str, str] = {}
 

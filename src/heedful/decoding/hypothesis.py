@@ -20,8 +20,8 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if self.beam_size < 1:
             raise ConfigError(f"beam_size must be at least 1, got {self.beam_size}")
-        if self.alpha < 0:
-            raise ConfigError(f"alpha must not be negative, got {self.alpha}")
+        if not 0 <= self.alpha <= 10:
+            raise ConfigError(f"alpha must be from 0 to 10, got {self.alpha}")
 
 
 @dataclass(frozen=True)

@@ -46,12 +46,16 @@ class PyTorchEngine:
     ) -> list[list[Hypothesis]]:
         self.model.eval()
         state = self.model.encode(pad([[*source, EOS] for source in sources]))
-        limits = [len(source) + EXTRA_LENGTH for source in sources]
+        limits = [self._most_pieces(len(source)) for source in sources]
         if config.beam_size == 1:
             return [[best] for best in greedy_search(self._step, state, limits)]
         return beam_search(
             self._step, state, limits, beam_size=config.beam_size, alpha=config.alpha
         )
+
+    def _most_pieces(self, source_length: int) -> int:
+        config, wanted = self.model.config, source_length + EXTRA_LENGTH
+        return min(wanted, config.max_length) if config.positions == "learned" else wanted
 
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         x, state = self.model.decode(last[:, None], state)

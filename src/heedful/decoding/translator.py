@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, overload, runtime_checkable
 
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
-from heedful.errors import MissingExtraError
+from heedful.errors import MissingExtraError, ModelFolderError
 from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
@@ -80,7 +80,7 @@ class Translator:
         config = self._config(beam_size, alpha)
         if isinstance(text, str):
             return self._translate([text], config)[0]
-        return self._translate(text, config)
+        return self._translate(list(text), config)
 
     def translate_lines(
         self, lines: Iterable[str], *, beam_size: int | None = None, alpha: float | None = None
@@ -125,4 +125,10 @@ def load(folder: str | Path) -> Translator:
         raise MissingExtraError(
             f"translating needs {error.name}; install it with: pip install 'heedful[train]'"
         ) from error
-    return Translator(model_folder.tokenizer(), PyTorchEngine.load(model_folder), search)
+    tokenizer, config = model_folder.tokenizer(), model_folder.config()
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ModelFolderError(
+            f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
+            f"{config.vocab_size}; the files come from different models"
+        )
+    return Translator(tokenizer, PyTorchEngine.load(model_folder), search)

@@ -1,6 +1,5 @@
 """Which source pieces a translation looked at, as a table of numbers or of shades."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -65,12 +64,3 @@ def attention_table(attention: SourceAttention) -> Table:
 def _shade(weight: float, width: int) -> str:
     level = min(int(weight * len(_SHADES)), len(_SHADES) - 1)
     return _SHADES[level] * (width - 1) + " "
-
-
-def looked_at_most(attention: SourceAttention) -> Sequence[tuple[str, str]]:
-    """Pair every target piece with the source piece it looked at most."""
-    chosen = attention.weights.argmax(dim=1).tolist()
-    return [
-        (piece, attention.source[index])
-        for piece, index in zip(attention.target, chosen, strict=True)
-    ]

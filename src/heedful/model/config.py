@@ -62,8 +62,8 @@ class ModelConfig:
             raise ConfigError(
                 f"d_model must be even to pair sines with cosines, got {self.d_model}"
             )
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must be in [0, 1), got {self.dropout}")
+        if not 0 <= self.dropout <= 0.99:
+            raise ConfigError(f"dropout must be from 0 to 0.99, got {self.dropout}")
         refuse_other("normalisation", self.normalisation, ("post", "pre"))
         refuse_other("positions", self.positions, ("interleaved", "halves", "learned"))
 
@@ -75,6 +75,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "big": {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3},
 }
 """Sizes by name; `base` and `big` are those of table 3."""
+
+PRESET_NAMES = {"preset", "d_k", "d_v"}.union(*PRESETS.values())
+"""What a preset decides: naming another in a recipe sets aside what was said of these before."""
 
 
 def preset(name: str, **changes: Any) -> ModelConfig:

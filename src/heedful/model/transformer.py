@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from heedful.errors import ConfigError
 from heedful.model.attention import KeyValue, MultiHeadAttention
 from heedful.model.config import ModelConfig
+from heedful.model.dropout import Dropout
 from heedful.specials import PAD
 
 LAYER_NORM_EPSILON = 1e-6  # not in the paper; that of the first public code
@@ -36,7 +37,7 @@ class Residual(nn.Module):
         super().__init__()
         self.is_pre = config.normalisation == "pre"
         self.norm = _layer_norm(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def before(
         self, x: Float[Tensor, "batch length d_model"]
@@ -137,7 +138,7 @@ class Transformer(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.positions = Positions(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_layers))
         is_pre = config.normalisation == "pre"  # then nothing has normalised the top of a stack

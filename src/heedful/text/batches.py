@@ -54,6 +54,15 @@ def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:
         yield make_batch([pairs[row] for row in rows.tolist()])
 
 
+def largest_batch(pairs: PairIds, *, batch_tokens: int) -> Batch:
+    """Return the batch with the most positions, padding included: it needs the most memory."""
+    lengths = pairs.lengths
+    plans = plan_batches(lengths, batch_tokens)
+    widths = [lengths[rows].max(axis=0).sum() + 2 for rows in plans]  # EOS on either side
+    rows = max(zip(plans, widths, strict=True), key=lambda plan: len(plan[0]) * plan[1])[0]
+    return make_batch([pairs[row] for row in rows.tolist()])
+
+
 def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
     """Cut rows, sorted by length, where either padded side would exceed the budget.
 

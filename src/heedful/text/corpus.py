@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from heedful.errors import ConfigError, CorpusError
 from heedful.text.normalise import normalise
@@ -16,7 +16,7 @@ Pair = tuple[str, str]
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_UTF8_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +84,10 @@ def decode_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
 
 def refuse_no_text(path: Path) -> None:
     """Refuse a file that is missing, empty or plainly not text, before any work is done."""
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise CorpusError(
+            f"{path} is a pipe or a device, but it is read more than once; save it first"
+        )
     if next(read_lines(path), None) is None:
         raise CorpusError(f"{path} is empty; give it one sentence per line")
 
@@ -92,7 +96,7 @@ def clean_pairs(
     pairs: Iterable[Pair], config: CleaningConfig, report: CleaningReport
 ) -> Iterator[Pair]:
     """Normalise both sides and drop what would harm training, counting it in `report`."""
-    seen: set[int] = set()  # 8-byte digests, so that memory does not grow with the text
+    seen: set[int] = set()  # of digests: some 64 bytes a pair, however long its text
     for raw_source, raw_target in pairs:
         report.read += 1
         source, target = normalise(raw_source), normalise(raw_target)
@@ -149,40 +153,36 @@ def _read_tsv(path: Path) -> Iterator[Pair]:
 
 
 def _decode(line: bytes, name: str, number: int) -> str:
-    if number == 1:
-        if line.startswith(_UTF16_MARKS):
-            raise CorpusError(f"{name} is UTF-16 text; save it as UTF-8")
-        line = line.removeprefix(_UTF8_MARK)
+    if number == 1 and line.startswith(_UTF16_MARKS):
+        raise CorpusError(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in line:
         raise CorpusError(
             f"{name}, line {number}: found a zero byte, so this is a binary file; "
             "give plain UTF-8 text or its .gz"
         )
     try:
-        return line.decode().rstrip("\r\n")
+        text = line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{name}, line {number}, byte {error.start + 1}: 0x{line[error.start]:02x} is not "
             "valid UTF-8; convert the file to UTF-8"
         ) from error
+    return text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[IO[bytes]]:
     try:
-        with path.open("rb") as plain:
-            is_gzip = plain.read(2) == _GZIP_MAGIC
-            plain.seek(0)
-            if is_gzip:
-                with gzip.open(plain) as unzipped:
-                    yield unzipped  # type: ignore[misc]
-            else:
-                yield plain
+        plain = path.open("rb")
     except FileNotFoundError:
         raise CorpusError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
         raise CorpusError(f"{path} is a folder; give a text file") from None
-    except PermissionError:
-        raise CorpusError(f"{path}: permission to read it is missing") from None
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise CorpusError(f"{path}: damaged gzip file ({error}); fetch it again") from error
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read, {error.strerror}") from None
+    with plain:
+        is_gzip = plain.peek(2)[:2] == _GZIP_MAGIC
+        try:
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if is_gzip else plain
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise CorpusError(f"{path}: damaged gzip file ({error}); fetch it again") from error

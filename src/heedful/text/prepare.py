@@ -7,10 +7,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from heedful.errors import ConfigError, CorpusError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.text.corpus import (
     CleaningConfig,
     CleaningReport,
@@ -45,7 +46,7 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         if not self.source:
-            raise ConfigError("source is missing; name a text file or a TSV of pairs")
+            raise ConfigError("source is missing; give --source, a text file or a TSV of pairs")
         if self.valid_target and not self.valid_source:
             raise ConfigError("valid_target is given without valid_source; name both")
 
@@ -101,7 +102,7 @@ class PreparedCorpus:
 def prepare(
     folder: Path, data: DataConfig, cleaning: CleaningConfig, tokenizer: TokenizerConfig
 ) -> PreparedCorpus:
-    """Prepare a corpus in `folder`, or take the one there if it came from the same files.
+    """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
@@ -110,9 +111,9 @@ def prepare(
     settings = {"cleaning": asdict(cleaning), "tokenizer": asdict(tokenizer)}
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
     if (folder / "corpus.json").exists():
-        if PreparedCorpus(folder).about["made_from"] == made_from:
-            return PreparedCorpus(folder)
-        shutil.rmtree(folder)
+        _refuse_other_files(folder, made_from)
+        return PreparedCorpus(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -128,12 +129,28 @@ def prepare(
     return PreparedCorpus(folder)
 
 
+def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:
+    before = PreparedCorpus(folder).about["made_from"]
+    for old, new in zip_longest(before["files"], made_from["files"]):
+        if old != new:
+            name = (new or old)["name"]
+            raise ModelFolderError(
+                f"{folder} was made from other files: {name} is not what it was; "
+                "restore it, or choose another folder"
+            )
+
+
 def _write_text(folder: Path, data: DataConfig, cleaning: CleaningConfig) -> CleaningReport:
     report = CleaningReport()
     pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report)
     if data.valid_source:
+        valid_report = CleaningReport()
         valid = read_pairs(*_paths(data.valid_source, data.valid_target))
-        _write_tsv(folder / "valid.tsv", clean_pairs(valid, cleaning, CleaningReport()))
+        _write_tsv(folder / "valid.tsv", clean_pairs(valid, cleaning, valid_report))
+        if not valid_report.kept:
+            raise CorpusError(
+                f"{data.valid_source}: {valid_report}; nothing is left to validate on"
+            )
         _write_tsv(folder / "train.tsv", pairs)
     else:
         _write_tsv(folder / "all.tsv", pairs)

@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +11,15 @@ from pathlib import Path
 
 import sentencepiece
 
-from heedful.errors import ConfigError, ModelFolderError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 
 _NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
-_MOST_TEXTS = 4_000_000  # merges learned from more would be the same, and take long
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8
+_MOST_TEXTS = 4_000_000  # the first so many: SentencePiece holds them all in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,10 @@ class Tokenizer:
     def load(cls, path: Path) -> "Tokenizer":
         """Read a `tokenizer.model` file."""
         try:
-            return cls(path.read_bytes())
+            model = path.read_bytes()
+            if not model:  # which SentencePiece would take for no model at all
+                raise RuntimeError("the file is empty")
+            return cls(model)
         except (OSError, RuntimeError) as error:
             raise ModelFolderError(f"{path}: cannot be read as a vocabulary ({error})") from error
 
@@ -60,6 +65,8 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Cut a text into piece ids, without BOS and EOS."""
+        if _SURROGATES.search(text):
+            raise CorpusError(f"{text!r} is not valid Unicode text; is it UTF-8?")
         first, *others = normalise(text).split(_SPACE)
         # The space in front lets a word look the same at the start of a sentence and inside it.
         ids: list[int] = self._processor.encode(f" {first}") if first or others else []

@@ -48,21 +48,30 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         is_training = any(context.needs_input_grad)
         x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
-        smoothed, plain = x.new_zeros(()), x.new_zeros(())
+        plain, gold_logits = x.new_zeros(()), x.new_zeros(())
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
             gold = wanted[rows, None]
             logits = x[rows] @ weight.T
-            normaliser = logits.logsumexp(dim=1, keepdim=True)
-            surprise = normaliser - logits.gather(1, gold)
-            spread = normaliser - logits.mean(dim=1, keepdim=True)
-            plain += surprise.sum()
-            smoothed += ((1 - smoothing) * surprise + smoothing * spread).sum()
+            gold_logit = logits.gather(1, gold)
+            top_logit, top = logits.max(dim=1, keepdim=True)
+            probabilities = torch.softmax(logits, dim=1, out=logits)
+            # The likeliest piece's probability cannot underflow, however unlikely the gold one is.
+            normaliser = top_logit - probabilities.gather(1, top).log()
+            plain += (normaliser - gold_logit).sum()
+            gold_logits += gold_logit.sum()
             if is_training:
-                gradient = logits.sub_(normaliser).exp_().sub_(smoothing / weight.size(0))
-                gradient.scatter_add_(1, gold, torch.full_like(surprise, smoothing - 1))
+                gradient = probabilities.scatter_add_(
+                    1, gold, torch.full_like(gold_logit, smoothing - 1)
+                )
                 torch.mm(gradient, weight, out=x_gradient[rows])
                 weight_gradient.addmm_(gradient.T, x[rows])
+        # What smoothing asks of all pieces alike needs only their mean, not their logits.
+        mean_weight, sum_x = weight.mean(dim=0), x.sum(dim=0)
+        smoothed = plain + smoothing * (gold_logits - sum_x @ mean_weight)
+        if is_training:
+            x_gradient -= smoothing * mean_weight
+            weight_gradient -= smoothing / weight.size(0) * sum_x
         context.save_for_backward(x_gradient, weight_gradient)
         context.mark_non_differentiable(plain)
         return smoothed, plain

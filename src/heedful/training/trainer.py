@@ -9,70 +9,14 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from heedful.errors import ConfigError, refuse_other
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch
+from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.schedule import linear_rate, noam_rate
 
 ADAM_BETAS = (0.9, 0.98)  # section 5.3
 ADAM_EPSILON = 1e-9  # section 5.3
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingConfig:
-    """How to train. The defaults are those of section 5 for the base model."""
-
-    steps: int = 100_000
-    """Optimiser steps at most (section 5.2)."""
-
-    batch_tokens: int = 25_000
-    """Source and target pieces in a batch, each at most, padding included (section 5.1)."""
-
-    accumulate: int = 1
-    """Batches whose gradients are summed for one step; 8 GPUs' worth on one machine is 8."""
-
-    schedule: str = "noam"
-    """Equation 3 ("noam"), or a like climb and then a straight fall to zero ("linear")."""
-
-    warmup_steps: int = 4_000
-    """Steps over which the learning rate climbs (section 5.3)."""
-
-    peak_rate: float = 0.0
-    """Highest learning rate, at the end of the climb; 0 means that of equation 3."""
-
-    label_smoothing: float = 0.1
-    """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
-
-    validate_every: int = 1_000
-    """Steps between two validations, each of which also saves a checkpoint."""
-
-    average_last: int = 5
-    """Checkpoints whose mean becomes the model (section 6.1)."""
-
-    patience: int = 0
-    """Validations without a better loss after which to stop; 0 goes on to the last step."""
-
-    seed: int = 2017
-    """Fixes initial weights, data order and dropout."""
-
-    def __post_init__(self) -> None:
-        for name in (
-            "steps", "batch_tokens", "accumulate", "warmup_steps", "validate_every", "average_last",
-        ):  # fmt: skip
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.patience < 0:
-            raise ConfigError(f"patience must not be negative, got {self.patience}")
-        if not 0 <= self.label_smoothing < 1:
-            raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
-        refuse_other("schedule", self.schedule, ("noam", "linear"))
-        if self.peak_rate < 0:
-            raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
-        if self.schedule == "linear" and self.warmup_steps > self.steps:
-            raise ConfigError(
-                f"warmup_steps must not exceed steps, got {self.warmup_steps} of {self.steps}"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +41,7 @@ class Trainer:
         self.model = model
         self.config = config
         self.number = 0
+        self.rate_scale = 1.0  # halved whenever the loss has diverged
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True
         )
@@ -135,8 +80,18 @@ class Trainer:
             seconds=time.perf_counter() - began,
         )
 
+    def rehearse(self, batch: Batch) -> None:
+        """Go forward and backward without learning, to see at once whether memory suffices."""
+        self.model.train()
+        loss, _ = batch_loss(self.model, batch, self.config.label_smoothing)
+        loss.backward()
+        self.optimizer.zero_grad()
+
     def learning_rate(self, step: int) -> float:
         """Return the rate of a step by the schedule of the config."""
+        return self.rate_scale * self._scheduled_rate(step)
+
+    def _scheduled_rate(self, step: int) -> float:
         config, d_model = self.config, self.model.config.d_model
         noam_peak = noam_rate(
             config.warmup_steps, d_model=d_model, warmup_steps=config.warmup_steps
@@ -156,14 +111,15 @@ class Trainer:
         return state
 
     def restore(self, number: int, state: dict[str, Tensor]) -> None:
-        """Go back to the state after step `number`."""
+        """Go back to the state after step `number`; after step 0 Adam has no moments yet."""
         self.number = number
         self.model.load_state_dict(
             {name.removeprefix("model."): t for name, t in state.items() if name[:6] == "model."}
         )
         for name, parameter in self.model.named_parameters():
+            moments = {kind: f"adam.{kind}.{name}" for kind in ("step", "exp_avg", "exp_avg_sq")}
             self.optimizer.state[parameter] = {
-                kind: state[f"adam.{kind}.{name}"] for kind in ("step", "exp_avg", "exp_avg_sq")
+                kind: state[key] for kind, key in moments.items() if number > 0
             }
 
 

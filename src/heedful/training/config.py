@@ -1,0 +1,63 @@
+"""How to train; read without torch."""
+
+from dataclasses import dataclass
+
+from heedful.errors import ConfigError, refuse_other
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How to train. The defaults are those of section 5 for the base model."""
+
+    steps: int = 100_000
+    """Optimiser steps at most (section 5.2)."""
+
+    batch_tokens: int = 25_000
+    """Source and target pieces in a batch, each at most, padding included (section 5.1)."""
+
+    accumulate: int = 1
+    """Batches whose gradients are summed for one step; 8 GPUs' worth on one machine is 8."""
+
+    schedule: str = "noam"
+    """Equation 3 ("noam"), or a like climb and then a straight fall to zero ("linear")."""
+
+    warmup_steps: int = 4_000
+    """Steps over which the learning rate climbs (section 5.3)."""
+
+    peak_rate: float = 0.0
+    """Highest learning rate, at the end of the climb; 0 means that of equation 3."""
+
+    label_smoothing: float = 0.1
+    """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
+
+    validate_every: int = 1_000
+    """Steps between two validations, each of which also saves a checkpoint."""
+
+    average_last: int = 5
+    """Checkpoints whose mean becomes the model (section 6.1)."""
+
+    patience: int = 0
+    """Validations without a better loss after which to stop; 0 goes on to the last step."""
+
+    seed: int = 2017
+    """Fixes initial weights, data order and dropout."""
+
+    def __post_init__(self) -> None:
+        for name in (
+            "steps", "batch_tokens", "accumulate", "warmup_steps", "validate_every", "average_last",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.patience < 0:
+            raise ConfigError(f"patience must not be negative, got {self.patience}")
+        if not 0 <= self.seed < 1 << 32:
+            raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
+        refuse_other("schedule", self.schedule, ("noam", "linear"))
+        if self.peak_rate < 0:
+            raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
+        if self.schedule == "linear" and self.warmup_steps > self.steps:
+            raise ConfigError(
+                f"warmup_steps must not exceed steps, got {self.warmup_steps} of {self.steps}"
+            )

@@ -1,0 +1,158 @@
+import errno
+import os
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heedful.checkpoint import Checkpoint, Checkpoints, TrainingState
+from heedful.errors import DamagedError, StorageError
+
+
+def state(step: int) -> TrainingState:
+    tensors = {"model.weight": torch.arange(6.0).view(2, 3) + step, "adam.step": torch.tensor(2.0)}
+    return TrainingState(step=step, tensors=tensors, notes={"seconds": 1 / 3})
+
+
+@pytest.fixture
+def checkpoints(tmp_path) -> Checkpoints:
+    return Checkpoints(tmp_path / "checkpoints", keep=3)
+
+
+def test_a_state_comes_back_to_the_last_bit(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "step-000000007.safetensors")
+
+    checkpoint.write(state(7))
+    back = checkpoint.read()
+
+    assert (back.step, back.notes) == (7, {"seconds": 1 / 3})
+    assert back.weights()["weight"].equal(state(7).tensors["model.weight"])
+    assert back.tensors["adam.step"].equal(torch.tensor(2.0))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Checkpoint:
+    checkpoint = Checkpoint(tmp_path_factory.mktemp("whole") / "step-000000007.safetensors")
+    checkpoint.write(state(7))
+    return checkpoint
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_a_single_changed_bit_is_noticed_wherever_it_is(whole, data):
+    content = bytearray(whole.path.read_bytes())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    damaged = Checkpoint(whole.path.with_name("damaged.safetensors"))
+    damaged.path.write_bytes(content)
+
+    with pytest.raises(DamagedError, match=r"damaged\.safetensors is damaged \("):
+        damaged.read()
+
+
+@settings(deadline=None)
+@given(data=st.data())
+def test_a_checkpoint_cut_short_is_noticed_wherever_it_ends(whole, data):
+    content = whole.path.read_bytes()
+    damaged = Checkpoint(whole.path.with_name("damaged.safetensors"))
+    damaged.path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+
+    with pytest.raises(DamagedError, match=r"damaged\.safetensors is damaged \("):
+        damaged.read()
+
+
+def test_a_checkpoint_that_is_gone_is_named(tmp_path):
+    with pytest.raises(DamagedError, match=r"step-000000001\.safetensors is missing"):
+        Checkpoint(tmp_path / "step-000000001.safetensors").read()
+
+
+def test_the_last_few_are_kept(checkpoints):
+    for step in (10, 20, 30, 40):
+        checkpoints.save(state(step))
+
+    assert [checkpoint.step for checkpoint in checkpoints] == [20, 30, 40]
+
+
+def test_the_newest_whole_state_is_found_and_damaged_ones_are_named_and_removed(checkpoints):
+    for step in (10, 20, 30):
+        checkpoints.save(state(step))
+    for step in (20, 30):
+        checkpoints.at(step).path.write_bytes(b"nonsense")
+
+    found, damage = checkpoints.newest()
+
+    assert found is not None
+    assert found.step == 10
+    assert [line.split()[0] for line in damage] == [
+        "step-000000030.safetensors",
+        "step-000000020.safetensors",
+    ]
+    assert [checkpoint.step for checkpoint in checkpoints] == [10]
+
+
+def test_when_none_is_whole_none_is_found(checkpoints):
+    checkpoints.save(state(10))
+    checkpoints.at(10).path.write_bytes(b"")
+
+    found, damage = checkpoints.newest()
+
+    assert found is None
+    assert len(damage) == 1
+
+
+def test_what_a_killed_write_left_behind_is_removed(checkpoints):
+    checkpoints.save(state(10))
+    (checkpoints.folder / "step-000000020.safetensors.partial").write_bytes(b"half")
+
+    checkpoints.newest()
+
+    assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000010.safetensors"]
+
+
+def test_an_interrupted_state_is_where_to_go_on_but_not_counted_with_the_others(checkpoints):
+    checkpoints.save(state(10))
+    checkpoints.save_interrupted(state(13))
+
+    found, _ = checkpoints.newest()
+
+    assert found is not None
+    assert found.step == 13
+    assert [checkpoint.step for checkpoint in checkpoints] == [10]
+
+
+def test_the_next_validated_state_takes_the_place_of_an_interrupted_one(checkpoints):
+    checkpoints.save_interrupted(state(13))
+    checkpoints.save(state(20))
+
+    assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000020.safetensors"]
+
+
+def test_going_back_leaves_nothing_that_came_later(checkpoints):
+    for step in (10, 20, 30):
+        checkpoints.save(state(step))
+    checkpoints.save_interrupted(state(33))
+
+    checkpoints.drop_after(10)
+
+    assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000010.safetensors"]
+
+
+@pytest.mark.parametrize(("saved", "where"), [([10], "after step 10"), ([], "from the beginning")])
+def test_a_full_disk_is_told_with_the_step_to_go_on_from(checkpoints, monkeypatch, saved, where):
+    for step in saved:
+        checkpoints.save(state(step))
+    before = list(checkpoints)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+
+    with pytest.raises(
+        StorageError,
+        match=r"step-000000020\.safetensors: cannot be written, No space left on device; nothing "
+        rf"saved is lost, so make room and run the same command to go on {where}$",
+    ):
+        checkpoints.save(state(20))
+
+    assert [Checkpoint(path) for path in checkpoints.folder.iterdir()] == before
