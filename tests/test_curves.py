@@ -2,12 +2,14 @@ import csv
 import math
 import sys
 from itertools import takewhile
+from threading import Event
 from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
 
 from heedful.curves import write_curves
+from heedful.errors import StoppedError
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import Validation, train_model
@@ -38,6 +40,12 @@ def folder(tmp_path) -> ModelFolder:
 
 def rows(folder: ModelFolder) -> list[dict[str, str]]:
     return list(csv.DictReader(folder.curves_file.read_text().splitlines()))
+
+
+def untimed(folder: ModelFolder) -> list[dict[str, str]]:
+    """Return the rows without what differs from run to run."""
+    timed = ("seconds", "tokens_per_second")
+    return [{name: row[name] for name in row if name not in timed} for row in rows(folder)]
 
 
 def words(folder: ModelFolder) -> list[str]:
@@ -129,10 +137,22 @@ def test_an_interrupted_run_ends_with_the_curves_of_one_never_stopped(
 
     *_, finished = train_model(recipe, tmp_path / "model")
 
-    for ours, whole in zip(rows(finished.folder), rows(model_folder), strict=True):
-        for timed in ("seconds", "tokens_per_second"):
-            del ours[timed], whole[timed]
-        assert ours == whole
+    assert untimed(finished.folder) == untimed(model_folder)
+
+
+def test_a_run_stopped_between_validations_ends_with_the_same_curves(
+    corpus, recipe_file, tmp_path, model_folder
+):
+    recipe, stop = load_recipe(recipe_file, **corpus), Event()
+    stopped = train_model(recipe, tmp_path / "model", stop)
+    list(takewhile(lambda event: not isinstance(event, Step) or event.number < 3, stopped))
+    stop.set()
+    with pytest.raises(StoppedError, match="stopped after step 3"):
+        next(stopped)
+
+    *_, finished = train_model(recipe, tmp_path / "model")
+
+    assert untimed(finished.folder) == untimed(model_folder)
 
 
 def test_curves_lost_after_the_last_checkpoint_are_drawn_at_the_end(corpus, recipe_file, tmp_path):

@@ -7,6 +7,14 @@ from heedful.errors import StoppedError
 from heedful.stopping import stop_on_signals
 
 
+@pytest.fixture(autouse=True)
+def _ordinary_interrupts():
+    """A process that was started in the background ignores SIGINT; here it must not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def told_to_stop(*numbers: int) -> None:
     """Get signals as a run would, and leave as it would."""
     with stop_on_signals() as stop:

@@ -5,7 +5,6 @@ A false alarm is worse than a miss, so every limit here lies far from what healt
 
 import json
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.folder import ModelFolder, write_atomically
-from heedful.run import Event, Prepared, Validation
+from heedful.run import Event, Prepared, RolledBack, Validation, WentBack
 from heedful.text.alignment import Misalignment, find_misalignment
 from heedful.text.pair_ids import PairIds
 from heedful.text.prepare import PreparedCorpus
@@ -24,8 +23,6 @@ _FEWEST_VALID_PAIRS = 20  # from which to tell what language a side is in
 _LIKENESS_MARGIN = 0.2  # real pairs of languages differ by 0.4 and more
 _RARE = 5  # occurrences from which little can be learned
 _RARE_SHARE = 0.5  # of the pieces; with 10,000 for Multi30k, which works well, it is 0.09
-_WINDOW = 20  # steps over which the training loss is averaged
-_RISE = 1.0  # of that mean, in nats, and half as much again: no healthy run does it
 _IN_A_ROW = 3  # validations that must agree before anything is said of them
 _SETTLING_STEPS = 300  # after the peak of the learning rate, when outputs may still be odd
 _PROGRESS = 0.97  # a loss that falls further meanwhile is still on its way
@@ -78,8 +75,6 @@ class _Chart:
     def __init__(self) -> None:
         self.unigram_loss = math.inf
         self.peak_rate, self.peak_step = 0.0, 0
-        self.window: deque[float] = deque(maxlen=_WINDOW)
-        self.lowest = math.inf
         self.validations: list[Validation] = []
 
     def read(self, event: Event) -> Iterator[Diagnosis]:
@@ -88,8 +83,13 @@ class _Chart:
             case Prepared():
                 self.unigram_loss = _unigram_loss(event)
                 yield from _examine(event.corpus)
-            case Step():
-                yield from self._read_step(event)
+            case Step() if event.learning_rate > self.peak_rate:
+                self.peak_rate, self.peak_step = event.learning_rate, event.number
+            case RolledBack():
+                self._forget_after(event.step)
+                yield self._diverged(event)
+            case WentBack():
+                self._forget_after(event.step)
             case Validation():
                 self.validations.append(event)
                 yield from self._overfitting()
@@ -100,26 +100,17 @@ class _Chart:
                     yield from _outputs_alike(recent)
                     yield from _length_collapse(recent)
 
-    def _read_step(self, step: Step) -> Iterator[Diagnosis]:
-        """Tell when the training loss has climbed far above where it was."""
-        if step.learning_rate > self.peak_rate:
-            self.peak_rate, self.peak_step = step.learning_rate, step.number
-        surprise = math.log(step.perplexity)
-        if not self.window:
-            self.lowest = surprise
-        self.window.append(surprise)
-        if len(self.window) < _WINDOW and math.isfinite(surprise):
-            return
-        mean = sum(self.window) / len(self.window)
-        if math.isinf(mean) or mean > max(self.lowest + _RISE, self.lowest * 1.5):
-            yield Diagnosis(
-                name="learning rate too high",
-                step=step.number,
-                seen=f"training loss rose from {self.lowest:.2f} to {mean:.2f} nats a piece",
-                meaning=f"steps at a rate of {step.learning_rate:.1e} overshoot",
-                advice=self._lower_the_rate(),
-            )
-        self.lowest = min(self.lowest, mean)
+    def _forget_after(self, step: int) -> None:
+        self.validations = [past for past in self.validations if past.step <= step]
+
+    def _diverged(self, event: RolledBack) -> Diagnosis:
+        return Diagnosis(
+            name="learning rate too high",
+            step=event.diverged.number,
+            seen=f"training loss rose from {event.best_loss:.2f} to {event.diverged.loss:.2f}",
+            meaning=f"steps at a rate of {event.diverged.learning_rate:.1e} overshoot",
+            advice=self._lower_the_rate(),
+        )
 
     def _stuck(self, recent: list[Validation]) -> Iterator[Diagnosis]:
         """Tell when the model has learned how common each piece is, and then nothing more."""
