@@ -10,6 +10,8 @@ from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 
+torch.set_num_threads(1)  # for models this small, threads cost more than they bring
+
 TINY_RECIPE = """
 [tokenizer]
 vocab_size = 320
