@@ -73,7 +73,7 @@ def cut_to_length(pairs: PairIds, length: int) -> Iterator[tuple[list[int], list
     """Join all sentences and cut them anew, so that each has exactly `length` pieces and EOS."""
     sources = list(chain.from_iterable(source for source, _ in repeat_pairs(pairs, 1)))
     targets = list(chain.from_iterable(target for _, target in repeat_pairs(pairs, 1)))
-    for start in range(0, min(len(sources), len(targets)) - length, length):
+    for start in range(0, min(len(sources), len(targets)) - length + 1, length):
         yield sources[start : start + length], targets[start : start + length]
 
 

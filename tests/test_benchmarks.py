@@ -7,13 +7,16 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from benchmarks import systems
+from benchmarks import scaling, systems
 from benchmarks.flops import model_flops
+from benchmarks.scaling import cut_to_length, print_scaling, repeat_pairs, write_once
 from benchmarks.systems import installed_systems, micro_batches
 from benchmarks.train import main
+from benchmarks.turns import Task
 from heedful.model.config import ModelConfig
 from heedful.specials import BOS, EOS, PAD
 from heedful.text.batches import Batch
+from heedful.text.pair_ids import PairIds, write_pair_ids
 
 
 def test_model_flops_are_those_counted_by_hand():
@@ -53,6 +56,39 @@ def test_marian_takes_part_only_where_transformers_is_installed(monkeypatch):
     monkeypatch.setattr(systems, "find_spec", lambda name: object())
 
     assert installed_systems() == [*without, "HuggingFace MarianMTModel loop"]
+
+
+def test_sentences_of_one_length_are_cut_from_the_whole_corpus(tmp_path):
+    pairs = write_pair_ids(tmp_path / "ids", [([4, 5], [14]), ([6], [15, 16])], vocab_size=20)
+
+    assert list(cut_to_length(pairs, 1)) == [([4], [14]), ([5], [15]), ([6], [16])]
+    assert list(repeat_pairs(pairs, 2)) == [([4, 5], [14]), ([6], [15, 16])] * 2
+
+
+def test_a_corpus_that_is_there_is_not_written_again(tmp_path):
+    write_once(tmp_path / "ids", [([4], [5])], vocab_size=20)
+
+    write_once(tmp_path / "ids", [([6], [7])], vocab_size=20)
+
+    assert PairIds(tmp_path / "ids")[0] == ([4], [5])
+
+
+@pytest.mark.slow
+def test_growth_is_measured_for_model_batch_sentence_and_corpus(tmp_path, monkeypatch, capsys):
+    write_pair_ids(tmp_path / "ids", [([4, 5, 6], [7, 8, 9])] * 40, vocab_size=20)
+    config = ModelConfig(vocab_size=20, num_layers=1, d_model=8, d_ff=8, num_heads=1)
+    task = Task(system="heedful", config=config, ids=tmp_path / "ids", batch_tokens=64, threads=1)
+    for name, values in {"_SIZES": ["tiny"], "_BATCH_TOKENS": [16, 32], "_COPIES": [2]}.items():
+        monkeypatch.setattr(scaling, name, values)
+    monkeypatch.setattr(scaling, "_LENGTHS", [5])
+
+    print_scaling(task, steps=2, cache=tmp_path)
+
+    first_cells = re.findall(r"^\| ([^|]+) \|", capsys.readouterr().out, flags=re.MULTILINE)
+    assert first_cells == [
+        "model", "tiny", "tokens in a batch", "16", "32", "pieces in a sentence", "5",
+        "pairs in the corpus", "80",
+    ]  # fmt: skip
 
 
 @pytest.fixture
