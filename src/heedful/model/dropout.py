@@ -1,4 +1,4 @@
-"""Dropout (section 5.4) at a third of the cost: four decisions from every 64 random bits."""
+"""Dropout (section 5.4) at about half the cost: four decisions from every 64 random bits."""
 
 import torch
 from jaxtyping import Float
