@@ -13,6 +13,7 @@ class Dropout(nn.Module):
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
+        self.generator: torch.Generator | None = None
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return `x` itself outside training."""
@@ -20,6 +21,7 @@ class Dropout(nn.Module):
         if not self.training or not num_dropped:
             return x
         bits = torch.empty((x.numel() + 3) // 4, dtype=torch.int64, device=x.device)
-        decisions = bits.random_(-(1 << 63), None).view(torch.int16)[: x.numel()].view(x.shape)
+        bits.random_(-(1 << 63), None, generator=self.generator)
+        decisions = bits.view(torch.int16)[: x.numel()].view(x.shape)
         keep = (decisions >= num_dropped - _LEVELS // 2).to(x.dtype)
         return x * keep.mul_(_LEVELS / (_LEVELS - num_dropped))

@@ -36,6 +36,17 @@ class Batch:
         """Pieces to predict, padding aside."""
         return int((self.wanted != PAD).sum())
 
+    def part(self, index: int, num: int) -> "Batch":
+        """Return every `num`th pair from `index` on, in no more columns than they need."""
+        rows = slice(index, None, num)
+        return Batch(
+            _without_empty_columns(self.source[rows]), _without_empty_columns(self.target[rows])
+        )
+
+    def __len__(self) -> int:
+        """Count the pairs."""
+        return self.source.size(0)
+
 
 def training_batches(
     pairs: PairIds, *, batch_tokens: int, seed: int, skip: int = 0
@@ -107,3 +118,7 @@ def pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "batch longest"]:
     for row, ids in zip(padded, rows, strict=True):
         row[: len(ids)] = ids
     return torch.from_numpy(padded)
+
+
+def _without_empty_columns(ids: Int[Tensor, "batch length"]) -> Int[Tensor, "batch longest"]:
+    return ids[:, (ids != PAD).any(dim=0)]

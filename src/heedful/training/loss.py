@@ -10,7 +10,7 @@ from heedful.model.transformer import Transformer
 from heedful.specials import PAD
 from heedful.text.batches import Batch
 
-_CHUNK = 512  # positions scored at a time, so that their logits stay in the cache
+_CHUNK = 128  # positions scored at a time, so that their logits stay in the cache
 
 
 def batch_loss(
@@ -49,15 +49,16 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         is_training = any(context.needs_input_grad)
         x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
         plain, gold_logits = x.new_zeros(()), x.new_zeros(())
+        room = x.new_empty(min(_CHUNK, x.size(0)), weight.size(0))
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
             gold = wanted[rows, None]
-            logits = x[rows] @ weight.T
+            logits = torch.mm(x[rows], weight.T, out=room[: len(gold)])
             gold_logit = logits.gather(1, gold)
-            top_logit, top = logits.max(dim=1, keepdim=True)
+            top_logit = logits.amax(dim=1, keepdim=True)
             probabilities = torch.softmax(logits, dim=1, out=logits)
             # The likeliest piece's probability cannot underflow, however unlikely the gold one is.
-            normaliser = top_logit - probabilities.gather(1, top).log()
+            normaliser = top_logit - probabilities.amax(dim=1, keepdim=True).log()
             plain += (normaliser - gold_logit).sum()
             gold_logits += gold_logit.sum()
             if is_training:

@@ -13,6 +13,7 @@ from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
+from heedful.training.replicas import Replicas
 from heedful.training.schedule import linear_rate, noam_rate
 
 ADAM_BETAS = (0.9, 0.98)  # section 5.3
@@ -40,6 +41,7 @@ class Trainer:
     def __init__(self, model: Transformer, config: TrainingConfig) -> None:
         self.model = model
         self.config = config
+        self.replicas = Replicas(model, batch_tokens=config.batch_tokens)
         self.number = 0
         self.rate_scale = 1.0  # halved whenever the loss has diverged
         self.optimizer = torch.optim.Adam(
@@ -57,34 +59,26 @@ class Trainer:
 
     def _step(self, batches: list[Batch]) -> Step:
         began = time.perf_counter()
-        # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
-        torch.manual_seed(self.config.seed + 1_000_003 * self.number)
-        self.model.train()
         self.optimizer.zero_grad()
-        num_pieces = sum(batch.num_wanted for batch in batches)
-        smoothed, plain = 0.0, 0.0
-        for batch in batches:
-            loss, surprise = batch_loss(self.model, batch, self.config.label_smoothing)
-            (loss / num_pieces).backward()
-            smoothed, plain = smoothed + loss.item(), plain + surprise.item()
+        # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
+        seed = self.config.seed + 1_000_003 * self.number
+        loss, surprise = self.replicas.learn(batches, self.config.label_smoothing, seed)
         rate = self.learning_rate(self.number)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         return Step(
             number=self.number,
-            loss=smoothed / num_pieces,
-            perplexity=perplexity(plain / num_pieces),
+            loss=loss,
+            perplexity=perplexity(surprise),
             learning_rate=rate,
-            num_pieces=num_pieces,
+            num_pieces=sum(batch.num_wanted for batch in batches),
             seconds=time.perf_counter() - began,
         )
 
     def rehearse(self, batch: Batch) -> None:
         """Go forward and backward without learning, to see at once whether memory suffices."""
-        self.model.train()
-        loss, _ = batch_loss(self.model, batch, self.config.label_smoothing)
-        loss.backward()
+        self.replicas.learn([batch], self.config.label_smoothing, self.config.seed)
         self.optimizer.zero_grad()
 
     def learning_rate(self, step: int) -> float:
