@@ -36,6 +36,7 @@ from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.corpus import CleaningReport
+from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
@@ -191,6 +192,7 @@ class _Run:
             # Those of the mean, the worse ones after it, and one from which all can be made again.
             keep=recipe.training.average_last + recipe.training.patience + 1,
         )
+        self.piece_dropout = PieceDropout(self.tokenizer, recipe.training.piece_dropout)
         self.history: list[dict[str, Any]] = []
         self.watch = LossWatch()
         self.stretch = _Stretch()
@@ -286,6 +288,7 @@ class _Run:
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             skip=self.trainer.number * config.accumulate,
+            dropout=self.piece_dropout,
         )
 
     def _validate_and_save(self, step: Step) -> Iterator[Validation]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
+from random import Random
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from heedful.specials import BOS, EOS, PAD
 from heedful.text.pair_ids import PairIds
+from heedful.text.piece_dropout import PieceDropout
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,26 @@ class Batch:
 
 
 def training_batches(
-    pairs: PairIds, *, batch_tokens: int, seed: int, skip: int = 0
+    pairs: PairIds,
+    *,
+    batch_tokens: int,
+    seed: int,
+    skip: int = 0,
+    dropout: PieceDropout | None = None,
 ) -> Iterator[Batch]:
     """Yield batches without end, each epoch in an order of its own fixed by the seed.
 
     The first `skip` batches are left out without being read, to go on where a run stopped.
     """
-    plans = _endless_plans(pairs.lengths, batch_tokens, seed)
-    return (make_batch([pairs[row] for row in rows.tolist()]) for rows in islice(plans, skip, None))
+    plans = enumerate(_endless_plans(pairs.lengths, batch_tokens, seed))
+    for number, rows in islice(plans, skip, None):
+        chosen = [pairs[row] for row in rows.tolist()]
+        if dropout:
+            random = Random(f"{seed} {number}")
+            chosen = [
+                (dropout(source, random), dropout(target, random)) for source, target in chosen
+            ]
+        yield make_batch(chosen)
 
 
 def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:

@@ -63,6 +63,16 @@ class Tokenizer:
         """Pieces in the vocabulary, reserved ids included."""
         return int(self._processor.get_piece_size())
 
+    @property
+    def merged_ids(self) -> range:
+        """The pieces that BPE merged, in the order in which it learned them."""
+        characters = (
+            id
+            for id in range(_NUM_RESERVED, self.vocab_size)
+            if len(self._processor.id_to_piece(id)) == 1
+        )
+        return range(_NUM_RESERVED, next(characters, self.vocab_size))
+
     def encode(self, text: str) -> list[int]:
         """Cut a text into piece ids, without BOS and EOS."""
         if _SURROGATES.search(text):

@@ -30,6 +30,9 @@ class TrainingConfig:
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
+    piece_dropout: float = 0.0
+    """Probability of breaking a piece into the two it was merged from, at each sight of it."""
+
     validate_every: int = 1_000
     """Steps between two validations, each of which also saves a checkpoint."""
 
@@ -54,6 +57,8 @@ class TrainingConfig:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
+        if not 0 <= self.piece_dropout < 1:
+            raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
