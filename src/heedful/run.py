@@ -288,7 +288,7 @@ class _Run:
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             skip=self.trainer.number * config.accumulate,
-            dropout=self.piece_dropout,
+            break_pieces=self.piece_dropout,
         )
 
     def _validate_and_save(self, step: Step) -> Iterator[Validation]:

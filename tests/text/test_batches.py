@@ -1,4 +1,6 @@
+from collections.abc import Sequence
 from itertools import islice
+from random import Random
 
 import numpy as np
 import pytest
@@ -112,3 +114,32 @@ def test_a_large_vocabulary_takes_wider_ids(tmp_path):
 
     assert pairs[0] == ([70_000], [80_000])
     assert (tmp_path / "ids" / "ids.uint32").exists()
+
+
+@given(st.integers(1, 12), st.integers(1, 5))
+def test_parts_hold_every_pair_of_a_batch_once_and_no_needless_padding(num_pairs, num):
+    rows = [([5 + n] * (1 + n % 4), [6] * (1 + n)) for n in range(num_pairs)]
+
+    parts = [make_batch(rows).part(index, num) for index in range(num)]
+
+    for index, part in enumerate(parts):
+        if len(part):
+            assert part.source.equal(make_batch(rows[index::num]).source)
+            assert part.target.equal(make_batch(rows[index::num]).target)
+    assert sum(map(len, parts)) == num_pairs
+
+
+def repeat_pieces(ids: Sequence[int], random: Random) -> list[int]:
+    return [id for id in ids for _ in range(random.choice([2, 3]))]
+
+
+def test_broken_pieces_are_the_same_when_a_run_goes_on(tmp_path):
+    pairs = stored(tmp_path)
+    settings = {"batch_tokens": 24, "seed": 1, "break_pieces": repeat_pieces}
+
+    whole = list(islice(training_batches(pairs, **settings), 30))
+    rest = list(islice(training_batches(pairs, **settings, skip=20), 10))
+
+    for batch, same in zip(whole[20:], rest, strict=True):
+        assert batch.source.equal(same.source)
+        assert batch.target.equal(same.target)

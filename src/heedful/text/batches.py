@@ -1,6 +1,6 @@
 """Batches of similar length under a token budget (section 5.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from random import Random
@@ -13,7 +13,9 @@ from torch import Tensor
 
 from heedful.specials import BOS, EOS, PAD
 from heedful.text.pair_ids import PairIds
-from heedful.text.piece_dropout import PieceDropout
+
+BreakPieces = Callable[[Sequence[int], Random], list[int]]
+"""Shows a sentence in other pieces, as `PieceDropout` does."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def training_batches(
     batch_tokens: int,
     seed: int,
     skip: int = 0,
-    dropout: PieceDropout | None = None,
+    break_pieces: BreakPieces | None = None,
 ) -> Iterator[Batch]:
     """Yield batches without end, each epoch in an order of its own fixed by the seed.
 
@@ -65,10 +67,11 @@ def training_batches(
     plans = enumerate(_endless_plans(pairs.lengths, batch_tokens, seed))
     for number, rows in islice(plans, skip, None):
         chosen = [pairs[row] for row in rows.tolist()]
-        if dropout:
+        if break_pieces:
             random = Random(f"{seed} {number}")
             chosen = [
-                (dropout(source, random), dropout(target, random)) for source, target in chosen
+                (break_pieces(source, random), break_pieces(target, random))
+                for source, target in chosen
             ]
         yield make_batch(chosen)
 
