@@ -1,11 +1,13 @@
 """The readable engine: our own model and search, on PyTorch."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor
 
 from heedful.checkpoint import load_model
+from heedful.cores import num_cores, side_by_side
 from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.folder import ModelFolder
@@ -29,22 +31,20 @@ class PyTorchEngine:
 
     def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; sorts by length within."""
-        found: list[list[Hypothesis]] = [[] for _ in sources]
-        order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
-        while order:
-            longest = len(sources[order[0]]) + 1
-            size = max(_BATCH_TOKENS // (longest * config.beam_size), 1)
-            batch, order = order[:size], order[size:]
-            results = self._search_batch([sources[index] for index in batch], config)
-            for index, hypotheses in zip(batch, results, strict=True):
-                found[index] = hypotheses
-        return found
+        self.model.eval()
+        batches = _plan(sources, config.beam_size)
+
+        def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
+            return self._search_batch([sources[index] for index in batch], config)
+
+        results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
+        found = dict(zip(chain(*batches), chain(*results), strict=True))
+        return [found[index] for index in range(len(sources))]
 
     @torch.no_grad()
     def _search_batch(
         self, sources: list[list[int]], config: SearchConfig
     ) -> list[list[Hypothesis]]:
-        self.model.eval()
         state = self.model.encode(pad([[*source, EOS] for source in sources]))
         limits = [self._most_pieces(len(source)) for source in sources]
         if config.beam_size == 1:
@@ -53,6 +53,10 @@ class PyTorchEngine:
             self._step, state, limits, beam_size=config.beam_size, alpha=config.alpha
         )
 
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
     def _most_pieces(self, source_length: int) -> int:
         config, wanted = self.model.config, source_length + EXTRA_LENGTH
         return min(wanted, config.max_length) if config.positions == "learned" else wanted
@@ -60,3 +64,14 @@ class PyTorchEngine:
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         x, state = self.model.decode(last[:, None], state)
         return self.model.logits(x[:, 0]).log_softmax(dim=-1), state
+
+
+def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:
+    """Cut the sources, the longest first, into batches under the token budget."""
+    order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
+    batches = []
+    while order:
+        size = max(_BATCH_TOKENS // ((len(sources[order[0]]) + 1) * beam_size), 1)
+        batches.append(order[:size])
+        order = order[size:]
+    return batches

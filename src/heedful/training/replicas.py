@@ -1,16 +1,11 @@
-"""Learning from the parts of a batch side by side, one thread for each part.
-
-A step of a small model is hundreds of small operations. Cutting each of them over the cores
-leaves the cores waiting for one another; cutting the batch leaves them alone until its end.
-"""
+"""Learning from the parts of a batch side by side, one copy of the model for each part."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 
+from heedful.cores import num_cores, side_by_side
 from heedful.model.dropout import Dropout
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch
@@ -24,14 +19,9 @@ class Replicas:
 
     def __init__(self, model: Transformer, *, batch_tokens: int) -> None:
         device = next(model.parameters()).device
-        num_threads = torch.get_num_threads() if device.type == "cpu" else 1
-        self.num = max(min(num_threads, batch_tokens // _SMALLEST_PART), 1)
-        self.threads_each = num_threads // self.num
+        self.num = max(min(num_cores(device), batch_tokens // _SMALLEST_PART), 1)
         self.models = [model, *(_sharing_weights(model) for _ in range(self.num - 1))]
         self.generators = [_random_numbers_of(replica, device) for replica in self.models]
-        self.pool = ThreadPoolExecutor(
-            self.num, initializer=torch.set_num_threads, initargs=(self.threads_each,)
-        )
 
     def learn(self, batches: Sequence[Batch], smoothing: float, seed: int) -> tuple[float, float]:
         """Leave the gradient per target piece in the model; return the loss, smoothed and plain."""
@@ -48,9 +38,8 @@ class Replicas:
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain
 
-        with _intra_op_threads(self.threads_each):
-            losses = list(self.pool.map(learn_part, range(self.num)))
-            self._sum_gradients()
+        losses = side_by_side(learn_part, range(self.num), at_once=self.num)
+        self._sum_gradients()
         smoothed, plain = (sum(column) / num_pieces for column in zip(*losses, strict=True))
         return smoothed, plain
 
@@ -75,13 +64,3 @@ def _random_numbers_of(model: Transformer, device: torch.device) -> torch.Genera
         if isinstance(module, Dropout):
             module.generator = generator
     return generator
-
-
-@contextmanager
-def _intra_op_threads(num: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(num)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

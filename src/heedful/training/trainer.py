@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import torch
 from torch import Tensor
 
+from heedful.cores import num_cores, side_by_side
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
@@ -117,15 +118,18 @@ class Trainer:
             }
 
 
-@torch.no_grad()
-def validation_loss(model: Transformer, batches: Iterator[Batch]) -> float:
+def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
     """Return the cross-entropy per target piece, without smoothing or dropout."""
     model.eval()
-    total, num_pieces = 0.0, 0
-    for batch in batches:
-        total += batch_loss(model, batch, smoothing=0.0)[1].item()
-        num_pieces += batch.num_wanted
-    return total / num_pieces
+    batches = list(batches)
+
+    @torch.no_grad()
+    def surprise(batch: Batch) -> float:
+        return batch_loss(model, batch, smoothing=0.0)[1].item()
+
+    cores = num_cores(next(model.parameters()).device)
+    total = sum(side_by_side(surprise, batches, at_once=cores))
+    return total / sum(batch.num_wanted for batch in batches)
 
 
 def perplexity(loss: float) -> float:
