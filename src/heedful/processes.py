@@ -53,7 +53,7 @@ class Processes:
         """What this process computes on: a GPU of its own, or the CPU."""
         if not torch.cuda.is_available():
             return torch.device("cpu")
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        return torch.device("cuda", torch.cuda.current_device())
 
     def share(self, num_each: int) -> range:
         """Return which parts are ours when every process takes `num_each` of a batch's parts."""
@@ -125,7 +125,10 @@ def join() -> Iterator[Processes]:
     if os.environ["LOCAL_WORLD_SIZE"] == os.environ["WORLD_SIZE"]:
         # On one machine torchrun keeps its store over restarts, with addresses of the dead in it.
         store = PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    backend = "gloo"
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        backend = "cpu:gloo,cuda:nccl"
     dist.init_process_group(backend, store=store, rank=index, world_size=num, timeout=_STEP)
     try:
         yield Processes(index, num, dist.new_group(backend="gloo", timeout=_WORK_OF_FIRST))

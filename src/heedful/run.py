@@ -196,7 +196,7 @@ class _Run:
         self.processes = processes
         self.tokenizer, self.train, self.valid = corpus.tokenizer, corpus.train, corpus.valid
         self.valid_pairs = corpus.valid_pairs()
-        self.model = self._untrained_model()
+        self.model = self._untrained_model().to(processes.device)
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
         self.trainer = Trainer(self.model, recipe.training, processes)
         self.checkpoints = Checkpoints(
@@ -439,6 +439,7 @@ class _Run:
             },
             "machine": {
                 "cpu": platform.machine(),
+                "device": self.processes.device.type,
                 "processes": self.processes.num,
                 "threads": torch.get_num_threads(),
             },

@@ -17,6 +17,7 @@ def batch_loss(
     model: Transformer, batch: Batch, smoothing: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside."""
+    batch = batch.to(model.embedding.weight.device)
     x, _ = model.decode(batch.given, model.encode(batch.source))
     is_real = batch.wanted != PAD
     return smoothed_cross_entropy(

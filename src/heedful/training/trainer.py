@@ -117,7 +117,7 @@ class Trainer:
         for name, parameter in self.model.named_parameters():
             moments = {kind: f"adam.{kind}.{name}" for kind in ("step", "exp_avg", "exp_avg_sq")}
             self.optimizer.state[parameter] = {
-                kind: state[key] for kind, key in moments.items() if number > 0
+                kind: state[key].to(parameter.device) for kind, key in moments.items() if number > 0
             }
 
 
