@@ -188,9 +188,10 @@ def test_two_processes_learn_what_one_learns_without_dropout(tmp_path):
 
     assert_close(curves(group.out), curves(alone), rtol=1e-5, atol=0)
     ours, theirs = (load_file(out / "model.safetensors") for out in (group.out, alone))
-    for name in ours.keys() - {name for name in ours if name.endswith("key.bias")}:
+    for name in ours:
         # A key's bias adds the same to all scores of a query: all its gradient is rounding.
-        assert_close(ours[name], theirs[name], rtol=1e-3, atol=1e-4)
+        if not name.endswith("key.bias"):
+            assert_close(ours[name], theirs[name], rtol=1e-3, atol=1e-4)
 
 
 # What happens to them

@@ -42,6 +42,7 @@ from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
+from heedful.training.precision import refuse_missing
 from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
 
 _BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
@@ -147,7 +148,7 @@ def train_model(
     """
     folder = ModelFolder(out)
     keep_freed_memory()
-    corpus = processes.by_first(_begin, folder, recipe)
+    corpus = processes.by_first(_begin, folder, recipe, processes.device)
     _require_shared_folder(corpus, processes)
     run = _Run(recipe, folder, corpus, stop or threading.Event(), processes)
     yield Prepared(
@@ -470,8 +471,9 @@ class _Run:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
 
-def _begin(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
-    """Make sure that the folder is ours, and put corpus and recipe there."""
+def _begin(folder: ModelFolder, recipe: Recipe, device: torch.device) -> PreparedCorpus:
+    """Make sure that the recipe can be followed here, and put it and its corpus in the folder."""
+    refuse_missing(recipe.training.precision, device)
     _refuse_other_use(folder, recipe)
     corpus = _prepare(folder, recipe)
     write_atomically(folder.recipe_file, recipe.toml())

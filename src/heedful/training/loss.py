@@ -36,7 +36,8 @@ def smoothed_cross_entropy(
     The wanted piece has 1 - ε of the target distribution, and ε is shared evenly by all pieces.
     Only the first of the two sums can be differentiated.
     """
-    smoothed, plain = _SmoothedCrossEntropy.apply(x, weight, wanted, smoothing)
+    with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
+        smoothed, plain = _SmoothedCrossEntropy.apply(x.to(weight.dtype), weight, wanted, smoothing)
     return smoothed, plain
 
 

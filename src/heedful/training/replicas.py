@@ -11,6 +11,7 @@ from heedful.model.transformer import Transformer
 from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.loss import batch_loss
+from heedful.training.precision import products_in
 
 _SMALLEST_PART = 512  # tokens; below, what a step costs besides its tokens weighs more
 
@@ -22,9 +23,15 @@ class Replicas:
     """
 
     def __init__(
-        self, model: Transformer, *, batch_tokens: int, processes: Processes = ALONE
+        self,
+        model: Transformer,
+        *,
+        batch_tokens: int,
+        precision: str = "float32",
+        processes: Processes = ALONE,
     ) -> None:
-        device = next(model.parameters()).device
+        self.device = device = next(model.parameters()).device
+        self.precision = precision
         most = batch_tokens // processes.num // _SMALLEST_PART
         self.processes = processes
         self.num = processes.by_first(lambda: max(min(num_cores(device), most), 1))
@@ -42,7 +49,8 @@ class Replicas:
             model.train()
             for batch in batches:
                 if part := batch.part(ours[replica], num_parts):
-                    loss, surprise = batch_loss(model, part, smoothing)
+                    with products_in(self.precision, self.device):
+                        loss, surprise = batch_loss(model, part, smoothing)
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain

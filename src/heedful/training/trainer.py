@@ -45,7 +45,12 @@ class Trainer:
     ) -> None:
         self.model = model
         self.config = config
-        self.replicas = Replicas(model, batch_tokens=config.batch_tokens, processes=processes)
+        self.replicas = Replicas(
+            model,
+            batch_tokens=config.batch_tokens,
+            precision=config.precision,
+            processes=processes,
+        )
         self.number = 0
         self.rate_scale = 1.0  # halved whenever the loss has diverged
         self.optimizer = torch.optim.Adam(
