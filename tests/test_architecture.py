@@ -14,7 +14,7 @@ PACKAGE = Path(heedful.__file__).parent
 # A module may import those of earlier rows, and within its own package.
 ORDER = [
     {"errors", "specials"},
-    {"text", "model", "stopping", "cores"},
+    {"text", "model", "stopping", "cores", "processes"},
     {"folder"},
     {"checkpoint", "card"},
     {"training", "decoding", "data"},

@@ -113,6 +113,20 @@ def test_stopping_early_keeps_the_best_and_not_what_came_after(corpus, tmp_path)
         assert torch.equal(tensor, saved.weights()[name])
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="says what happens on a CPU")
+def test_bfloat16_is_refused_before_anything_is_done_where_there_is_none(corpus, tmp_path):
+    path = tmp_path / "half.toml"
+    path.write_text('[training]\nprecision = "bfloat16"\n')
+
+    with pytest.raises(
+        ConfigError,
+        match=r'precision = "bfloat16" needs a GPU that has it, and this device is a cpu; choose',
+    ):
+        next(train_model(load_recipe(str(path), **corpus), tmp_path / "model"))
+
+    assert not (tmp_path / "model").exists()
+
+
 def test_a_damaged_recipe_in_the_folder_is_named(corpus, recipe_file, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "recipe.toml").write_text("garbage[")

@@ -1,6 +1,7 @@
 """The command line: one short function per verb. Whatever is heavy is imported inside."""
 
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,6 +85,7 @@ def train(
     from heedful.display import show
     from heedful.doctor import attend
     from heedful.folder import ModelFolder
+    from heedful.processes import join
     from heedful.recipe import load_recipe
     from heedful.run import train_model
     from heedful.stopping import stop_on_signals
@@ -91,11 +93,15 @@ def train(
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
-    console = Console()
-    with stop_on_signals() as stop:
-        run = train_model(load_recipe(recipe, **files, **valid), out, stop)
-        show(attend(run, ModelFolder(out)), console)
-    say(console, f'Ready: heedful translate {escape(str(out))} "..."')
+    with join() as processes, stop_on_signals() as stop:
+        chosen = processes.by_first(load_recipe, recipe, **files, **valid)
+        run = train_model(chosen, out, stop, processes)
+        if processes.is_first:
+            console = Console()
+            show(attend(run, ModelFolder(out)), console)
+            say(console, f'Ready: heedful translate {escape(str(out))} "..."')
+        else:
+            deque(run, maxlen=0)  # takes its part in every step, and tells nobody
 
 
 @app.command()

@@ -33,6 +33,7 @@ from heedful.evaluation import Score, bleu, evaluate
 from heedful.folder import ModelFolder, write_atomically
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.processes import ALONE, Processes
 from heedful.recipe import Recipe
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.corpus import CleaningReport
@@ -41,6 +42,7 @@ from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
+from heedful.training.precision import refuse_missing
 from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
 
 _BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
@@ -133,17 +135,22 @@ class Finished:
 Event = Prepared | Started | Step | Validation | WentBack | RolledBack | Finished
 
 
-def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) -> Iterator[Event]:
+def train_model(
+    recipe: Recipe,
+    out: Path,
+    stop: threading.Event | None = None,
+    processes: Processes = ALONE,
+) -> Iterator[Event]:
     """Train a model into the folder `out`, or go on where a run of the same recipe stopped.
 
     When `stop` is set, the step under way is finished and saved, and `StoppedError` is raised.
+    Of several processes, the first alone touches the folder and decides; all yield the events.
     """
     folder = ModelFolder(out)
-    _refuse_other_use(folder, recipe)
     keep_freed_memory()
-    corpus = _prepare(folder, recipe)
-    write_atomically(folder.recipe_file, recipe.toml())
-    run = _Run(recipe, folder, corpus, stop or threading.Event())
+    corpus = processes.by_first(_begin, folder, recipe, processes.device)
+    _require_shared_folder(corpus, processes)
+    run = _Run(recipe, folder, corpus, stop or threading.Event(), processes)
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -157,7 +164,7 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
         if not _is_out_of_memory(error):
             raise
         if run.trainer.number == 0:
-            folder.recipe_file.unlink()  # nothing is lost by another recipe
+            folder.recipe_file.unlink(missing_ok=True)  # nothing is lost by another recipe
         raise _out_of_memory(folder, recipe) from error
 
 
@@ -179,14 +186,20 @@ class _Run:
     """What a run holds while it goes on."""
 
     def __init__(
-        self, recipe: Recipe, folder: ModelFolder, corpus: PreparedCorpus, stop: threading.Event
+        self,
+        recipe: Recipe,
+        folder: ModelFolder,
+        corpus: PreparedCorpus,
+        stop: threading.Event,
+        processes: Processes,
     ) -> None:
         self.recipe, self.folder, self.corpus, self.stop = recipe, folder, corpus, stop
+        self.processes = processes
         self.tokenizer, self.train, self.valid = corpus.tokenizer, corpus.train, corpus.valid
         self.valid_pairs = corpus.valid_pairs()
-        self.model = self._untrained_model()
+        self.model = self._untrained_model().to(processes.device)
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
-        self.trainer = Trainer(self.model, recipe.training)
+        self.trainer = Trainer(self.model, recipe.training, processes)
         self.checkpoints = Checkpoints(
             folder.training / "checkpoints",
             # Those of the mean, the worse ones after it, and one from which all can be made again.
@@ -211,16 +224,14 @@ class _Run:
         )
         self._rehearse()
         yield from self._train()
-        while lost := self._first_lost():
-            step, damage = lost
-            self.checkpoints.drop_after(step - 1)
+        while damage := self.processes.by_first(self._drop_lost):
             yield from self._take_up(damage)
             yield from self._train()
-        yield self._finish()
+        yield self.processes.by_first(self._finish)
 
     def _take_up(self, *known_damage: str) -> Iterator[WentBack]:
         """Go on from the newest state that is whole, or from the beginning."""
-        saved, found_damage = self.checkpoints.newest()
+        saved, found_damage = self.processes.by_first(self.checkpoints.newest)
         state = saved or self._beginning()
         self.trainer.restore(state.step, state.tensors)
         self.trainer.rate_scale = state.notes["rate_scale"]
@@ -276,8 +287,8 @@ class _Run:
                 if self.watch.has_diverged:
                     yield from self._roll_back(step)
                     break  # to the batches that follow the earlier step
-                if self.stop.is_set():
-                    self._save_and_stop()
+                if self.processes.any(self.stop.is_set()):
+                    self.processes.by_first(self._save_and_stop)
                 if self._is_over():
                     break
 
@@ -292,12 +303,11 @@ class _Run:
         )
 
     def _validate_and_save(self, step: Step) -> Iterator[Validation]:
-        tokens = self.recipe.training.batch_tokens
-        loss = validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
+        loss = self.processes.by_first(self._validation_loss)
         if not math.isfinite(loss):
             self.watch.add(loss)
             return
-        validation = self._validation(step, loss)
+        validation = self.processes.by_first(self._validation, step, loss)
         self.history.append(
             {
                 **asdict(validation),
@@ -306,9 +316,12 @@ class _Run:
             }
         )
         self.stretch = _Stretch()
-        self.checkpoints.save(self._state())
-        write_curves(self.folder, self.history)
+        self.processes.by_first(self._save)
         yield validation
+
+    def _validation_loss(self) -> float:
+        tokens = self.recipe.training.batch_tokens
+        return validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
 
     def _validation(self, step: Step, loss: float) -> Validation:
         sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
@@ -327,20 +340,14 @@ class _Run:
             pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
         )
 
+    def _save(self) -> None:
+        self.checkpoints.save(self._state())
+        write_curves(self.folder, self.history)
+
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
         """Go back to where the loss was sound, and halve the learning rate."""
         rate_scale, best_loss = self.trainer.rate_scale / 2, self.watch.best
-        if rate_scale < LOWEST_RATE_SCALE:
-            config = self.recipe.training
-            raise TrainingError(
-                f"{self.folder.path}: the loss diverges at step {diverged.number} "
-                f"({diverged.loss:.2f}, its best was {best_loss:.2f}), also with the learning rate "
-                f"at {self.trainer.rate_scale:g} of the schedule; train into another folder with a "
-                f"lower peak_rate (now {config.peak_rate}) or more warmup_steps "
-                f"(now {config.warmup_steps:,})"
-            )
-        sound = [p["step"] for p in self.history if self.watch.is_sound(p["running_loss"])]
-        self.checkpoints.drop_after(max(sound, default=0))
+        self.processes.by_first(self._drop_unsound, diverged, rate_scale)
         if went_back := list(self._take_up()):
             yield from went_back  # to diverge again, when the damaged state is made anew
             return
@@ -352,6 +359,20 @@ class _Run:
             rate_scale=rate_scale,
         )
 
+    def _drop_unsound(self, diverged: Step, rate_scale: float) -> None:
+        """Drop what was saved after the loss was sound, if there is sense in another try."""
+        if rate_scale < LOWEST_RATE_SCALE:
+            config = self.recipe.training
+            raise TrainingError(
+                f"{self.folder.path}: the loss diverges at step {diverged.number} "
+                f"({diverged.loss:.2f}, its best was {self.watch.best:.2f}), also with the "
+                f"learning rate at {self.trainer.rate_scale:g} of the schedule; train into another "
+                f"folder with a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
+                f"(now {config.warmup_steps:,})"
+            )
+        sound = [p["step"] for p in self.history if self.watch.is_sound(p["running_loss"])]
+        self.checkpoints.drop_after(max(sound, default=0))
+
     def _save_and_stop(self) -> None:
         step = self.trainer.number
         if not self.checkpoints.at(step).path.exists():
@@ -360,13 +381,14 @@ class _Run:
             f"stopped after step {step}, which is saved; run the same command to go on"
         )
 
-    def _first_lost(self) -> tuple[int, str] | None:
-        """Find the first checkpoint of the mean that cannot be read, and say why."""
+    def _drop_lost(self) -> str | None:
+        """Drop all from the first checkpoint of the mean that cannot be read, and say why."""
         for step in self._averaged_steps():
             try:
                 self.checkpoints.at(step).read()
             except DamagedError as error:
-                return step, str(error)
+                self.checkpoints.drop_after(step - 1)
+                return str(error)
         return None
 
     def _averaged_steps(self) -> list[int]:
@@ -416,7 +438,12 @@ class _Run:
                 "python": platform.python_version(),
                 **{package: version(package) for package in packages},
             },
-            "machine": {"cpu": platform.machine(), "threads": torch.get_num_threads()},
+            "machine": {
+                "cpu": platform.machine(),
+                "device": self.processes.device.type,
+                "processes": self.processes.num,
+                "threads": torch.get_num_threads(),
+            },
             "data": {
                 "files": about["made_from"]["files"],
                 "cleaning": about["cleaning"],
@@ -442,6 +469,23 @@ class _Run:
 
     def _num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.model.parameters())
+
+
+def _begin(folder: ModelFolder, recipe: Recipe, device: torch.device) -> PreparedCorpus:
+    """Make sure that the recipe can be followed here, and put it and its corpus in the folder."""
+    refuse_missing(recipe.training.precision, device)
+    _refuse_other_use(folder, recipe)
+    corpus = _prepare(folder, recipe)
+    write_atomically(folder.recipe_file, recipe.toml())
+    return corpus
+
+
+def _require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
+    if not corpus.folder.exists():
+        raise StorageError(
+            f"{corpus.folder}: not there for process {processes.index + 1} of {processes.num}; "
+            "name a folder that all machines share"
+        )
 
 
 def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:

@@ -27,7 +27,8 @@ def stop_on_signals() -> Iterator[threading.Event]:
     try:
         yield stop
     except StoppedError as stopped:
-        stopped.exit_code = 128 + received[0]
+        if received:  # by this process, and not by another that trains with it
+            stopped.exit_code = 128 + received[0]
         raise
     finally:
         restore()

@@ -162,6 +162,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
+        ({"precision": "half"}, r"precision must be one of 'float32', 'bfloat16', got 'half'"),
         ({"peak_rate": -0.1}, r"peak_rate must not be negative, got -0.1"),
         ({"patience": -1}, r"patience must not be negative, got -1"),
         (

@@ -45,7 +45,7 @@ class PyTorchEngine:
     def _search_batch(
         self, sources: list[list[int]], config: SearchConfig
     ) -> list[list[Hypothesis]]:
-        state = self.model.encode(pad([[*source, EOS] for source in sources]))
+        state = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
         limits = [self._most_pieces(len(source)) for source in sources]
         if config.beam_size == 1:
             return [[best] for best in greedy_search(self._step, state, limits)]
@@ -62,8 +62,9 @@ class PyTorchEngine:
         return min(wanted, config.max_length) if config.positions == "learned" else wanted
 
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        x, state = self.model.decode(last[:, None], state)
-        return self.model.logits(x[:, 0]).log_softmax(dim=-1), state
+        # The search itself stays on the CPU, wherever the model is.
+        x, state = self.model.decode(last[:, None].to(state.source_visible.device), state)
+        return self.model.logits(x[:, 0]).log_softmax(dim=-1).cpu(), state
 
 
 def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:

@@ -47,6 +47,10 @@ class Batch:
             _without_empty_columns(self.source[rows]), _without_empty_columns(self.target[rows])
         )
 
+    def to(self, device: torch.device) -> "Batch":
+        """Return the same pairs where a model can read them."""
+        return Batch(self.source.to(device), self.target.to(device))
+
     def __len__(self) -> int:
         """Count the pairs."""
         return self.source.size(0)

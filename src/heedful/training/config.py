@@ -42,6 +42,9 @@ class TrainingConfig:
     patience: int = 0
     """Validations without a better loss after which to stop; 0 goes on to the last step."""
 
+    precision: str = "float32"
+    """Of matrix products: "float32", or "bfloat16" on a GPU that has it."""
+
     seed: int = 2017
     """Fixes initial weights, data order and dropout."""
 
@@ -60,6 +63,7 @@ class TrainingConfig:
         if not 0 <= self.piece_dropout < 1:
             raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
+        refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
         if self.schedule == "linear" and self.warmup_steps > self.steps:

@@ -17,6 +17,7 @@ def batch_loss(
     model: Transformer, batch: Batch, smoothing: float
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside."""
+    batch = batch.to(model.embedding.weight.device)
     x, _ = model.decode(batch.given, model.encode(batch.source))
     is_real = batch.wanted != PAD
     return smoothed_cross_entropy(
@@ -35,7 +36,8 @@ def smoothed_cross_entropy(
     The wanted piece has 1 - ε of the target distribution, and ε is shared evenly by all pieces.
     Only the first of the two sums can be differentiated.
     """
-    smoothed, plain = _SmoothedCrossEntropy.apply(x, weight, wanted, smoothing)
+    with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
+        smoothed, plain = _SmoothedCrossEntropy.apply(x.to(weight.dtype), weight, wanted, smoothing)
     return smoothed, plain
 
 

@@ -8,47 +8,71 @@ import torch
 from heedful.cores import num_cores, side_by_side
 from heedful.model.dropout import Dropout
 from heedful.model.transformer import Transformer
+from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.loss import batch_loss
+from heedful.training.precision import products_in
 
 _SMALLEST_PART = 512  # tokens; below, what a step costs besides its tokens weighs more
 
 
 class Replicas:
-    """A model and copies that share its weights, but neither gradients nor random numbers."""
+    """A model and copies that share its weights, but neither gradients nor random numbers.
 
-    def __init__(self, model: Transformer, *, batch_tokens: int) -> None:
-        device = next(model.parameters()).device
-        self.num = max(min(num_cores(device), batch_tokens // _SMALLEST_PART), 1)
+    Of several processes each has as many, and a batch has a part for every one of them all.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        *,
+        batch_tokens: int,
+        precision: str = "float32",
+        processes: Processes = ALONE,
+    ) -> None:
+        self.device = device = next(model.parameters()).device
+        self.precision = precision
+        most = batch_tokens // processes.num // _SMALLEST_PART
+        self.processes = processes
+        self.num = processes.by_first(lambda: max(min(num_cores(device), most), 1))
         self.models = [model, *(_sharing_weights(model) for _ in range(self.num - 1))]
         self.generators = [_random_numbers_of(replica, device) for replica in self.models]
 
     def learn(self, batches: Sequence[Batch], smoothing: float, seed: int) -> tuple[float, float]:
         """Leave the gradient per target piece in the model; return the loss, smoothed and plain."""
         num_pieces = sum(batch.num_wanted for batch in batches)
+        ours, num_parts = self.processes.share(self.num), self.processes.num * self.num
 
-        def learn_part(index: int) -> tuple[float, float]:
-            model, smoothed, plain = self.models[index], 0.0, 0.0
-            self.generators[index].manual_seed(seed * self.num + index)
+        def learn_part(replica: int) -> tuple[float, float]:
+            model, smoothed, plain = self.models[replica], 0.0, 0.0
+            self.generators[replica].manual_seed(seed * num_parts + ours[replica])
             model.train()
             for batch in batches:
-                if part := batch.part(index, self.num):
-                    loss, surprise = batch_loss(model, part, smoothing)
+                if part := batch.part(ours[replica], num_parts):
+                    with products_in(self.precision, self.device):
+                        loss, surprise = batch_loss(model, part, smoothing)
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain
 
         losses = side_by_side(learn_part, range(self.num), at_once=self.num)
         self._sum_gradients()
-        smoothed, plain = (sum(column) / num_pieces for column in zip(*losses, strict=True))
+        totals = torch.tensor(losses, dtype=torch.float64).sum(dim=0)
+        self.processes.sum([totals])
+        smoothed, plain = (totals / num_pieces).tolist()
         return smoothed, plain
 
     def _sum_gradients(self) -> None:
+        gradients = []
         for parameter, *others in zip(*(m.parameters() for m in self.models), strict=True):
+            if parameter.grad is None:  # a batch of fewer pairs than parts
+                parameter.grad = torch.zeros_like(parameter)
             for other in others:
-                if other.grad is not None and parameter.grad is not None:
+                if other.grad is not None:
                     parameter.grad += other.grad
                 other.grad = None
+            gradients.append(parameter.grad)
+        self.processes.sum(gradients)
 
 
 def _sharing_weights(model: Transformer) -> Transformer:

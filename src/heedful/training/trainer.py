@@ -11,6 +11,7 @@ from torch import Tensor
 
 from heedful.cores import num_cores, side_by_side
 from heedful.model.transformer import Transformer
+from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
@@ -39,10 +40,17 @@ class Step:
 class Trainer:
     """A model under training, with all that is needed to go on from any step."""
 
-    def __init__(self, model: Transformer, config: TrainingConfig) -> None:
+    def __init__(
+        self, model: Transformer, config: TrainingConfig, processes: Processes = ALONE
+    ) -> None:
         self.model = model
         self.config = config
-        self.replicas = Replicas(model, batch_tokens=config.batch_tokens)
+        self.replicas = Replicas(
+            model,
+            batch_tokens=config.batch_tokens,
+            precision=config.precision,
+            processes=processes,
+        )
         self.number = 0
         self.rate_scale = 1.0  # halved whenever the loss has diverged
         self.optimizer = torch.optim.Adam(
@@ -114,7 +122,7 @@ class Trainer:
         for name, parameter in self.model.named_parameters():
             moments = {kind: f"adam.{kind}.{name}" for kind in ("step", "exp_avg", "exp_avg_sq")}
             self.optimizer.state[parameter] = {
-                kind: state[key] for kind, key in moments.items() if number > 0
+                kind: state[key].to(parameter.device) for kind, key in moments.items() if number > 0
             }
 
 
