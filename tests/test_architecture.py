@@ -20,6 +20,7 @@ ORDER = [
     {"training", "decoding", "data"},
     {"evaluation", "explain", "curves"},
     {"recipe", "terminal"},
+    {"planning"},
     {"run"},
     {"doctor"},
     {"display"},

@@ -71,6 +71,10 @@ def train(
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
     ] = "",
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
+    ] = None,
 ) -> None:
     """Train a translator from two text files, or one TSV, into a model folder.
 
@@ -78,8 +82,11 @@ def train(
     Interrupted by Ctrl-C or worse, the same command goes on. Every choice that was made
     is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
 
-    heedful train --source train.en --target train.de --out model/
+    heedful train --source train.en --target train.de --out model/ --minutes 60
     """
+    from heedful.training.budget import Stopwatch
+
+    stopwatch = Stopwatch()
     _require_train_extra()
     from heedful.display import show
     from heedful.doctor import attend
@@ -91,9 +98,11 @@ def train(
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
-    console = Console()
+    console, loaded = Console(), load_recipe(recipe, **files, **valid)
+    if minutes is not None:
+        loaded = loaded.within(minutes)
     with stop_on_signals() as stop:
-        run = train_model(load_recipe(recipe, **files, **valid), out, stop)
+        run = train_model(loaded, out, stop, stopwatch)
         show(attend(run, ModelFolder(out)), console)
     say(console, f'Ready: heedful translate {escape(str(out))} "..."')
 

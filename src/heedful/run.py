@@ -3,8 +3,8 @@
 import json
 import math
 import platform
+import shutil
 import threading
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -31,19 +31,32 @@ from heedful.errors import (
 )
 from heedful.evaluation import Score, bleu, evaluate
 from heedful.folder import ModelFolder, write_atomically
+from heedful.forecast import forecast_bleu
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
-from heedful.recipe import Recipe
+from heedful.planning import (
+    BEAM_COST,
+    BLEU_SENTENCES,
+    Plan,
+    make_plan,
+    open_choices,
+    readable_bytes,
+)
+from heedful.recipe import Recipe, load_recipe
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.corpus import CleaningReport
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
+from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
 
-_BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
+_AIM = 0.98  # of the minutes, so that what is misjudged does not break the promise
+_LONGEST_STRETCH = 0.4  # of the time, without a validation
+_RESERVE = 0.1  # of the time, kept for the end until a validation tells what it takes
+_LARGEST_RESERVE = 0.25  # of the time, whatever it tells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +78,11 @@ class Started:
     num_parameters: int
     step: int
     steps: int
+    """In all; 0 when minutes are counted."""
+    minutes: float
+    """For the whole run; 0 when steps are counted."""
+    seconds: float
+    """Spent so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +107,10 @@ class Validation:
     """Of the last of these steps."""
     pieces_per_second: float
     """Target pieces learned from, over the time that these steps took."""
+    progress: float | None = None
+    """How much of the time for training is over, from 0 to 1; nothing when steps are counted."""
+    expected_bleu: float | None = None
+    """What this BLEU will probably be at the end, as soon as there is ground to say so."""
 
     @property
     def perplexity(self) -> float:
@@ -127,23 +149,30 @@ class Finished:
     num_averaged: int
     stopped_early: bool
     seconds: float
-    """Spent training, over all the times it was taken up."""
+    """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
 
 
-Event = Prepared | Started | Step | Validation | WentBack | RolledBack | Finished
+Event = Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
 
 
-def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) -> Iterator[Event]:
+def train_model(
+    recipe: Recipe,
+    out: Path,
+    stop: threading.Event | None = None,
+    stopwatch: Stopwatch | None = None,
+) -> Iterator[Event]:
     """Train a model into the folder `out`, or go on where a run of the same recipe stopped.
 
     When `stop` is set, the step under way is finished and saved, and `StoppedError` is raised.
+    The minutes of a recipe that has some are counted by `stopwatch`, or else from here on.
     """
-    folder = ModelFolder(out)
+    folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
     _refuse_other_use(folder, recipe)
     keep_freed_memory()
     corpus = _prepare(folder, recipe)
+    recipe, plan = _planned(folder, recipe, corpus, stopwatch)
     write_atomically(folder.recipe_file, recipe.toml())
-    run = _Run(recipe, folder, corpus, stop or threading.Event())
+    run = _Run(recipe, folder, corpus, stop or threading.Event(), stopwatch)
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -151,6 +180,8 @@ def train_model(recipe: Recipe, out: Path, stop: threading.Event | None = None) 
         num_valid=len(run.valid),
         vocab_size=run.tokenizer.vocab_size,
     )
+    if plan:
+        yield plan
     try:
         yield from run.events()
     except (MemoryError, RuntimeError) as error:
@@ -179,14 +210,21 @@ class _Run:
     """What a run holds while it goes on."""
 
     def __init__(
-        self, recipe: Recipe, folder: ModelFolder, corpus: PreparedCorpus, stop: threading.Event
+        self,
+        recipe: Recipe,
+        folder: ModelFolder,
+        corpus: PreparedCorpus,
+        stop: threading.Event,
+        stopwatch: Stopwatch,
     ) -> None:
         self.recipe, self.folder, self.corpus, self.stop = recipe, folder, corpus, stop
         self.tokenizer, self.train, self.valid = corpus.tokenizer, corpus.train, corpus.valid
         self.valid_pairs = corpus.valid_pairs()
         self.model = self._untrained_model()
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
-        self.trainer = Trainer(self.model, recipe.training)
+        self.stopwatch, aim = stopwatch, _AIM * 60 * recipe.training.minutes
+        self.budget = Budget(aim, stopwatch, reserve=_RESERVE * aim)
+        self.trainer = Trainer(self.model, recipe.training, lambda: self.budget.progress)
         self.checkpoints = Checkpoints(
             folder.training / "checkpoints",
             # Those of the mean, the worse ones after it, and one from which all can be made again.
@@ -197,17 +235,22 @@ class _Run:
         self.watch = LossWatch()
         self.stretch = _Stretch()
         self.seconds = 0.0
-        self.began = time.perf_counter()
 
     def events(self) -> Iterator[Event]:
         """Train until the model is whole."""
         yield from self._take_up()
-        self.began = time.perf_counter() - self.seconds
+        if not self.recipe.training.minutes:
+            self.stopwatch.restart()  # preparing is no part of a run by steps
+        self.stopwatch.add(self.seconds)
+        if not self.trainer.number:
+            self.budget.began = self.stopwatch.seconds
         yield Started(
             config=self.model.config,
             num_parameters=self._num_parameters(),
             step=self.trainer.number,
             steps=self.recipe.training.steps,
+            minutes=self.recipe.training.minutes,
+            seconds=self.stopwatch.seconds,
         )
         self._rehearse()
         yield from self._train()
@@ -227,6 +270,7 @@ class _Run:
         self.watch = LossWatch(**state.notes["watch"])
         self.stretch = _Stretch(**state.notes["stretch"])
         self.history, self.seconds = state.notes["history"], state.notes["seconds"]
+        self.budget.reserve, self.budget.began = state.notes["reserve"], state.notes["began"]
         if damage := [*known_damage, *found_damage]:
             yield WentBack(damage=damage, step=state.step)
 
@@ -235,7 +279,15 @@ class _Run:
         return TrainingState(
             step=0,
             tensors={f"model.{name}": tensor for name, tensor in weights.items()},
-            notes={"rate_scale": 1.0, "watch": {}, "stretch": {}, "history": [], "seconds": 0.0},
+            notes={
+                "rate_scale": 1.0,
+                "watch": {},
+                "stretch": {},
+                "history": [],
+                "seconds": 0.0,
+                "reserve": self.budget.reserve,
+                "began": self.budget.began,
+            },
         )
 
     def _untrained_model(self) -> Transformer:
@@ -243,7 +295,7 @@ class _Run:
         return Transformer(self.recipe.model_config(self.tokenizer.vocab_size))
 
     def _state(self) -> TrainingState:
-        self.seconds = time.perf_counter() - self.began
+        self.seconds = self.stopwatch.seconds
         return TrainingState(
             step=self.trainer.number,
             tensors=self.trainer.state(),
@@ -253,6 +305,8 @@ class _Run:
                 "stretch": asdict(self.stretch),
                 "history": self.history,
                 "seconds": self.seconds,
+                "reserve": self.budget.reserve,
+                "began": self.budget.began,
             },
         )
 
@@ -270,7 +324,7 @@ class _Run:
                 yield step
                 self.watch.add(step.loss)
                 self.stretch.add(step)
-                is_due = step.number % config.validate_every == 0 or step.number == config.steps
+                is_due = step.number % config.validate_every == 0 or self._is_overdue()
                 if is_due and not self.watch.has_diverged:
                     yield from self._validate_and_save(step)
                 if self.watch.has_diverged:
@@ -292,17 +346,23 @@ class _Run:
         )
 
     def _validate_and_save(self, step: Step) -> Iterator[Validation]:
-        tokens = self.recipe.training.batch_tokens
+        began, tokens = self.stopwatch.seconds, self.recipe.training.batch_tokens
         loss = validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
         if not math.isfinite(loss):
             self.watch.add(loss)
             return
+        searching = self.stopwatch.seconds
         validation = self._validation(step, loss)
+        self.budget.reserve = self._ending_seconds(
+            validating=self.stopwatch.seconds - began,
+            # A model that does not know yet when to end searches for longer than it will.
+            searching=(self.stopwatch.seconds - searching) / max(validation.length_ratio, 1.0),
+        )
         self.history.append(
             {
                 **asdict(validation),
                 "running_loss": self.watch.smoothed,
-                "seconds": round(time.perf_counter() - self.began, 1),
+                "seconds": round(self.stopwatch.seconds, 1),
             }
         )
         self.stretch = _Stretch()
@@ -311,13 +371,15 @@ class _Run:
         yield validation
 
     def _validation(self, step: Step, loss: float) -> Validation:
-        sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
+        sources, references = zip(*self.valid_pairs[:BLEU_SENTENCES], strict=True)
         translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
+        score = bleu(translations, references)
         best = min((past["loss"] for past in self.history), default=math.inf)
+        progress = self.budget.progress if self.recipe.training.minutes else None
         return Validation(
             step=step.number,
             loss=loss,
-            bleu=bleu(translations, references),
+            bleu=score,
             is_best=loss < best,
             num_distinct=len(set(translations)),
             num_distinct_references=len(set(references)),
@@ -325,7 +387,22 @@ class _Run:
             train_loss=self.stretch.surprise / self.stretch.num_pieces,
             learning_rate=step.learning_rate,
             pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
+            progress=progress,
+            expected_bleu=self._expected_bleu(progress, score.value),
         )
+
+    def _expected_bleu(self, progress: float | None, value: float) -> float | None:
+        if progress is None:
+            return None
+        points = [(past["progress"], past["bleu"]["value"]) for past in self.history]
+        curve = forecast_bleu([*points, (progress, value)])
+        return curve[-1][1] if curve else None
+
+    def _ending_seconds(self, *, validating: float, searching: float) -> float:
+        """Tell from a validation what the end will take: one more, and all pairs by beam."""
+        pairs = len(self.valid_pairs) / min(BLEU_SENTENCES, len(self.valid_pairs))
+        scoring = searching * pairs * BEAM_COST * self.recipe.search.beam_size
+        return min(validating + scoring, _LARGEST_RESERVE * self.budget.seconds)
 
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
         """Go back to where the loss was sound, and halve the learning rate."""
@@ -377,7 +454,23 @@ class _Run:
         return validated[-self.recipe.training.average_last :]
 
     def _is_over(self) -> bool:
-        return self.trainer.number >= self.recipe.training.steps or self._is_exhausted()
+        is_validated = any(past["step"] == self.trainer.number for past in self.history[-1:])
+        return (is_validated and self._is_at_the_end()) or self._is_exhausted()
+
+    def _is_overdue(self) -> bool:
+        """Whether to validate out of turn: at the end, or because the machine has become slow."""
+        if not self.recipe.training.minutes:
+            return self._is_at_the_end()
+        validated = self.history[-1]["progress"] if self.history else 0.0
+        return self.budget.progress >= min(validated + _LONGEST_STRETCH, 1.0)
+
+    def _is_at_the_end(self) -> bool:
+        """Whether all steps are made, or the time for training is over."""
+        config = self.recipe.training
+        if not config.minutes:
+            return self.trainer.number >= config.steps
+        # Once validated as the end it is the end, though more time be left than was thought.
+        return self.budget.progress >= 1 or any(p["progress"] >= 1 for p in self.history[-1:])
 
     def _is_exhausted(self) -> bool:
         """Whether validation has not got better for as long as patience lasts."""
@@ -396,8 +489,8 @@ class _Run:
             folder=self.folder,
             scores=evaluate([translation.text for translation in translations], references),
             num_averaged=len(steps),
-            stopped_early=self.trainer.number < self.recipe.training.steps,
-            seconds=self.seconds,
+            stopped_early=not self._is_at_the_end(),
+            seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
@@ -430,6 +523,7 @@ class _Run:
             "training": {
                 "seed": self.recipe.training.seed,
                 "steps": self.trainer.number,
+                "minutes_given": self.recipe.training.minutes,
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),
                 "averaged_checkpoints": finished.num_averaged,
@@ -458,10 +552,11 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
             raise ModelFolderError(
                 f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
             ) from error
-        now = tomllib.loads(recipe.toml())
+        now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
         for section, values in now.items():
             for name, value in values.items():
-                if (old := before.get(section, {}).get(name)) != value:
+                old = before.get(section, {}).get(name)
+                if old != value and (section, name) not in chosen:
                     raise ConfigError(
                         f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
                         f"{value!r}; go on with the recipe it began with, or choose another folder"
@@ -476,7 +571,13 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
 
 def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     try:
-        return prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+        return prepare(
+            folder.training / "corpus",
+            recipe.data,
+            recipe.cleaning,
+            recipe.tokenizer,
+            readable_bytes(recipe),
+        )
     except OSError as error:
         raise StorageError(
             f"{folder.training}: the corpus cannot be written, {error.strerror}; "
@@ -484,6 +585,23 @@ def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
         ) from error
     finally:
         _remove_if_empty(folder.training, folder.path)
+
+
+def _planned(
+    folder: ModelFolder, recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch
+) -> tuple[Recipe, Plan | None]:
+    """Complete a recipe that has minutes by a plan, or by the one that the run began with."""
+    if not recipe.training.minutes:
+        return recipe, None
+    if folder.recipe_file.exists():
+        return load_recipe(str(folder.recipe_file)), None
+    try:
+        plan = make_plan(recipe, corpus, stopwatch)
+    except ConfigError:
+        shutil.rmtree(corpus.folder)
+        _remove_if_empty(folder.training, folder.path)
+        raise
+    return plan.recipe, plan
 
 
 def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
