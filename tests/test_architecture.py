@@ -14,12 +14,13 @@ PACKAGE = Path(heedful.__file__).parent
 # A module may import those of earlier rows, and within its own package.
 ORDER = [
     {"errors", "specials"},
-    {"text", "model", "stopping", "cores", "processes"},
+    {"text", "model", "stopping", "forecast", "cores", "processes"},
     {"folder"},
     {"checkpoint", "card"},
     {"training", "decoding", "data"},
     {"evaluation", "explain", "curves"},
     {"recipe", "terminal"},
+    {"planning"},
     {"run"},
     {"doctor"},
     {"display"},

@@ -41,6 +41,7 @@ def test_the_verbs_and_their_options_are_these():
     assert options == {
         "train": {
             "--source", "--target", "--out", "--recipe", "--valid-source", "--valid-target",
+            "--minutes",
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--n-best",

@@ -113,6 +113,25 @@ def test_no_history_is_too_odd_to_draw(folder, history):
     assert "nan" not in folder.curves_picture.read_text()
 
 
+def test_what_is_expected_is_drawn_dashed_to_the_last_step_there_is_time_for(folder):
+    timed = [past(100, 3.2, 10.0), past(200, 2.6, 20.0), past(300, 2.4, 24.0)]  # 2 + 0.2 / share
+    write_curves(folder, [row | {"progress": row["step"] / 600} for row in timed])
+
+    picture = ElementTree.parse(folder.curves_picture)
+    lines = list(picture.iter(f"{SVG}polyline"))
+    dashed = [line for line in lines if line.get("stroke-dasharray") != "none"]
+    assert (len(lines), len(dashed)) == (5, 2)
+    assert {float(line.get("points").split()[-1].split(",")[0]) for line in dashed} == {644.0}
+    assert "600" in words(folder)
+    assert "expected 2.2" in words(folder)
+
+
+def test_nothing_is_expected_when_steps_are_counted(folder):
+    write_curves(folder, [row | {"progress": None} for row in HISTORY])
+
+    assert not any(said.startswith("expected") for said in words(folder))
+
+
 def test_nothing_is_written_before_the_first_validation(folder):
     write_curves(folder, [])
 

@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from rich.console import Console
 from heedful.display import show
 from heedful.evaluation import Score
 from heedful.folder import ModelFolder
+from heedful.model.config import ModelConfig
+from heedful.planning import Plan
 from heedful.recipe import load_recipe
-from heedful.run import Finished, RolledBack, WentBack, train_model
+from heedful.run import Finished, RolledBack, Started, Validation, WentBack, train_model
 from heedful.terminal import score_lines
 from heedful.training.trainer import Step
 
@@ -84,6 +87,55 @@ def test_a_diverging_loss_is_told_with_what_is_done_about_it():
         "step 1,137: the loss diverges (34.20, its best was 4.10); "
         "going on from step 1,000 at 0.25 of the scheduled learning rate\n"
     )
+
+
+def test_a_plan_is_told_in_a_line():
+    recipe = load_recipe(source="a.en").within(60)
+    plan = Plan(recipe=recipe, preset="tiny", steps=15_941, passes=66.6, num_pairs=29_000)
+
+    assert (
+        told(plan)
+        .replace("\n", " ")
+        .startswith(
+            "60 minutes here: about 67 passes over 29,000 pairs with the tiny model, in some "
+            "16,000 steps of 2,048 tokens at a rate of up to 0.005 "
+        )
+    )
+    assert "with the model of the recipe" in told(replace(plan, preset=""))
+
+
+def test_a_run_by_minutes_tells_what_is_left_and_what_to_expect(monkeypatch):
+    monkeypatch.setattr("heedful.display._SECONDS_BETWEEN_LINES", -1.0)
+    started = Started(
+        config=ModelConfig(vocab_size=9),
+        num_parameters=10,
+        step=0,
+        steps=0,
+        minutes=60.0,
+        seconds=600.0,
+    )
+    step = Step(number=7, loss=2.0, perplexity=7.4, learning_rate=1.0, num_pieces=9, seconds=1.0)
+    validation = Validation(
+        step=7,
+        loss=2.0,
+        bleu=Score("BLEU", 30.2, "tok:13a"),
+        is_best=True,
+        num_distinct=9,
+        num_distinct_references=9,
+        length_ratio=1.0,
+        train_loss=2.0,
+        learning_rate=1.0,
+        pieces_per_second=9.0,
+        progress=0.5,
+        expected_bleu=36.4,
+    )
+
+    text = told(started, step, validation)
+
+    assert "0.00 million parameters, 50.0 of 60 minutes left" in text
+    assert re.search(r"step 7: loss 2\.000, .* 0:(50:00|49:\d\d) left", text)
+    assert "best yet, expected BLEU at the end ≈ 36" in text.replace("\n", " ")
+    assert "expected" not in told(started, step, replace(validation, expected_bleu=None))
 
 
 def test_a_run_that_does_not_finish_is_a_bug():

@@ -156,11 +156,10 @@ def test_without_torchrun_a_process_is_alone_and_does_all_itself():
 
 
 def test_a_folder_that_is_not_shared_is_named(monkeypatch, corpus, recipe_file, tmp_path):
+    recipe = load_recipe(recipe_file, **corpus)
     prepared_elsewhere = PreparedCorpus(tmp_path / "model" / "training" / "corpus")
-    monkeypatch.setattr(Processes, "by_first", lambda *_: prepared_elsewhere)
-    run = train_model(
-        load_recipe(recipe_file, **corpus), tmp_path / "model", processes=Processes(1, 2)
-    )
+    monkeypatch.setattr(Processes, "by_first", lambda *_: (prepared_elsewhere, recipe, None))
+    run = train_model(recipe, tmp_path / "model", processes=Processes(1, 2))
 
     with pytest.raises(
         StorageError, match=r"corpus: not there for process 2 of 2; name a folder that all machines"

@@ -48,6 +48,25 @@ def test_the_paper_has_its_vocabulary():
     assert load_recipe("paper", source="a").tokenizer.vocab_size == 37_000
 
 
+def test_minutes_take_the_place_of_steps_and_steps_that_of_minutes(tmp_path):
+    timed = load(tmp_path, "[training]\nminutes = 60\n")
+    counted = load(tmp_path, "[training]\nsteps = 500\n")
+
+    assert (timed.training.steps, timed.training.minutes) == (0, 60.0)
+    assert (counted.training.steps, counted.training.minutes) == (500, 0.0)
+    assert counted.within(7).training == timed.within(7).training
+    assert load_recipe("demo", source="a").within(2).training.steps == 0
+
+
+def test_what_is_said_above_the_default_recipe_counts_as_stated(tmp_path):
+    mine = load(tmp_path, "[training]\nbatch_tokens = 512\n")
+
+    assert mine.stated == {("training", "batch_tokens")}
+    assert load_recipe(source="a").stated == frozenset()
+    assert load_recipe("paper", source="a").stated >= {("model", "preset")}
+    assert mine.within(5).stated == {("training", "batch_tokens"), ("training", "minutes")}
+
+
 def test_files_on_the_command_line_go_before_those_in_the_recipe(tmp_path):
     recipe = load(tmp_path, '[data]\nsource = "other.en"\nvalid_source = "v.tsv"\n')
 
@@ -79,6 +98,11 @@ def test_a_recipe_written_down_reads_as_itself(tmp_path):
         ("[model]\nnum_heads = 7\n", r"mine\.toml, \[model\]: num_heads must divide d_model"),
         ("[model]\npreset = 'huge'\n", r"\[model\]: unknown preset 'huge'; known names: base"),
         ("[training]\nsteps = '9'\n", r"\[training\]: steps must be a whole number, got '9'"),
+        ("[training]\nminutes = -1\n", r"\[training\]: minutes must be a number above 0, got -1"),
+        (
+            "[training]\nminutes = 5\nsteps = 9\n",
+            r"\[training\]: steps = 9 and minutes = 5 are both given; choose one",
+        ),
         ("[training]\nsteps = true\n", r"\[training\]: steps must be a whole number, got True"),
         ("[model]\ndropout = 'no'\n", r"\[model\]: dropout must be a number, got 'no'"),
         ("[model]\ndropout = nan\n", r"\[model\]: dropout must be a number, got nan"),

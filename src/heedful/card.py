@@ -29,7 +29,7 @@ Trained with heedful {provenance["versions"]["heedful"]} on {provenance["created
 | vocabulary | {provenance["model"]["vocab_size"]:,} pieces |
 | training pairs | {data["train_pairs"]:,} |
 | steps | {training["steps"]:,} |
-| time | {training["seconds"] / 60:.1f} minutes on {provenance["machine"]["threads"]} threads |
+| time | {_minutes(training)} on {provenance["machine"]["threads"]} threads |
 
 ## Scores
 On {data["valid_pairs"]:,} validation pairs, beam {provenance["search"]["beam_size"]}:
@@ -50,6 +50,11 @@ heedful translate <this folder> "some text"
 """
 
 
+def _minutes(training: dict[str, Any]) -> str:
+    given = training["minutes_given"]
+    return f"{training['seconds'] / 60:.1f}{f' of {given:g}' if given else ''} minutes"
+
+
 def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:
     """Lay out what `heedful info` tells."""
     data, training = provenance["data"], provenance["training"]
@@ -64,7 +69,7 @@ def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:
         "vocabulary": f"{provenance['model']['vocab_size']:,} pieces",
         "trained on": ", ".join(file["name"] for file in data["files"]),
         "pairs": f"{data['train_pairs']:,} to train, {data['valid_pairs']:,} to validate",
-        "training": f"{training['steps']:,} steps in {training['seconds'] / 60:.1f} minutes on "
+        "training": f"{training['steps']:,} steps in {_minutes(training)} on "
         f"{provenance['machine']['threads']} threads, seed {training['seed']}",
         "made": f"{provenance['created']} by heedful {provenance['versions']['heedful']}, "
         f"torch {provenance['versions']['torch']}",

@@ -72,6 +72,10 @@ def train(
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
     ] = "",
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
+    ] = None,
 ) -> None:
     """Train a translator from two text files, or one TSV, into a model folder.
 
@@ -79,8 +83,11 @@ def train(
     Interrupted by Ctrl-C or worse, the same command goes on. Every choice that was made
     is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
 
-    heedful train --source train.en --target train.de --out model/
+    heedful train --source train.en --target train.de --out model/ --minutes 60
     """
+    from heedful.training.budget import Stopwatch
+
+    stopwatch = Stopwatch()
     _require_train_extra()
     from heedful.display import show
     from heedful.doctor import attend
@@ -95,7 +102,9 @@ def train(
     valid = {"valid_source": valid_source, "valid_target": valid_target}
     with join() as processes, stop_on_signals() as stop:
         chosen = processes.by_first(load_recipe, recipe, **files, **valid)
-        run = train_model(chosen, out, stop, processes)
+        if minutes is not None:
+            chosen = chosen.within(minutes)
+        run = train_model(chosen, out, stop, processes, stopwatch)
         if processes.is_first:
             console = Console()
             show(attend(run, ModelFolder(out)), console)

@@ -3,12 +3,13 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heedful.folder import ModelFolder, write_atomically
+from heedful.forecast import forecast_bleu, forecast_loss
 from heedful.training.trainer import perplexity
 
 Number = int | float
@@ -26,7 +27,8 @@ def write_curves(folder: ModelFolder, history: Sequence[dict[str, Any]]) -> None
         return
     rows = [_row(past) for past in history]
     write_atomically(folder.curves_file, _csv(rows))
-    write_atomically(folder.curves_picture, _svg(rows))
+    progress = {past["step"]: past["progress"] for past in history if past.get("progress")}
+    write_atomically(folder.curves_picture, _svg(rows, progress))
     _write_tensorboard(folder.training / "tensorboard", rows[-1])
 
 
@@ -83,15 +85,18 @@ class _Panel:
         return self.bottom - (self.bottom - self.top) * share
 
 
-def _svg(rows: Sequence[dict[str, float]]) -> str:
+def _svg(rows: Sequence[dict[str, float]], progress: dict[Number, Number]) -> str:
     training, validation, bleu = (
         [(row["step"], row[name]) for row in rows if math.isfinite(row[name])]
         for name in ("train_loss", "validation_loss", "bleu")
     )
+    expected_loss = _expected(validation, progress, forecast_loss)
+    expected_bleu = _expected(bleu, progress, forecast_bleu)
+    steps = expected_bleu[-1][0] if expected_bleu else rows[-1]["step"]
     best_loss = min(validation, key=_height, default=None)
     best_bleu = max(bleu, key=_height, default=None)
-    losses = _panel([*training, *validation], top=48, bottom=300, steps=rows[-1]["step"])
-    scores = _panel([(0.0, 0.0), *bleu], top=364, bottom=492, steps=rows[-1]["step"])
+    losses = _panel([*training, *validation, *expected_loss], top=48, bottom=300, steps=steps)
+    scores = _panel([(0.0, 0.0), *bleu, *expected_bleu], top=364, bottom=492, steps=steps)
     elements = [
         _text(_LEFT, 28, "Loss per piece", weight="bold"),
         *_legend("training, with dropout", _BLUE, x=184),
@@ -100,10 +105,12 @@ def _svg(rows: Sequence[dict[str, float]]) -> str:
         *_perplexity_axis(losses),
         *_curve(losses, training, None, _BLUE),
         *_curve(losses, validation, best_loss, _ORANGE),
+        *_dashes(losses, expected_loss, _ORANGE),
         _text(_LEFT, 344, "BLEU", weight="bold"),
         _text(_LEFT + 40, 344, _described("greedy, first validation sentences", best_bleu)),
         *_axes(scores),
         *_curve(scores, bleu, best_bleu, _GREEN),
+        *_dashes(scores, expected_bleu, _GREEN),
         _text((_LEFT + _RIGHT) / 2, _HEIGHT - 12, "step", anchor="middle"),
     ]
     opening = (
@@ -113,6 +120,17 @@ def _svg(rows: Sequence[dict[str, float]]) -> str:
     )
     title = "<title>Loss and BLEU over the steps of training</title>"
     return "\n".join([opening, title, *elements, "</svg>", ""])
+
+
+def _expected(
+    points: Sequence[Point],
+    progress: dict[Number, Number],
+    forecast: Callable[[list[Point]], list[Point]],
+) -> list[Point]:
+    """Continue a curve to the last step there is time for, when it is time that is counted."""
+    known = [(progress[step], value) for step, value in points if step in progress]
+    steps_in_all = points[-1][0] / known[-1][0] if known else 0.0
+    return [(share * steps_in_all, value) for share, value in forecast(known)]
 
 
 def _panel(points: Sequence[Point], *, top: Number, bottom: Number, steps: Number) -> _Panel:
@@ -166,15 +184,29 @@ def _curve(
     panel: _Panel, points: Sequence[Point], best: Point | None, colour: str
 ) -> Iterator[str]:
     """Draw a line to a small dot, past a larger one where it is at its best."""
-    places = [f"{panel.x(step):.1f},{panel.y(value):.1f}" for step, value in points]
-    yield (
-        f'<polyline points="{" ".join(places)}" fill="none" stroke="{colour}" stroke-width="2" '
-        'stroke-linejoin="round" stroke-linecap="round"/>'
-    )
+    yield _polyline(panel, points, colour)
     for step, value in points[-1:]:
         yield _dot(panel.x(step), panel.y(value), colour, radius=2.5)
     if best:
         yield _dot(panel.x(best[0]), panel.y(best[1]), colour, radius=4)
+
+
+def _dashes(panel: _Panel, points: Sequence[Point], colour: str) -> Iterator[str]:
+    """Draw where a curve is expected to go, and to what value."""
+    if points:
+        step, value = points[-1]
+        yield _polyline(panel, points, colour, dashes="3 5")
+        yield _text(
+            panel.x(step), panel.y(value) - 8, f"expected {value:.3g}", anchor="end", colour=colour
+        )
+
+
+def _polyline(panel: _Panel, points: Sequence[Point], colour: str, *, dashes: str = "none") -> str:
+    places = [f"{panel.x(step):.1f},{panel.y(value):.1f}" for step, value in points]
+    return (
+        f'<polyline points="{" ".join(places)}" fill="none" stroke="{colour}" stroke-width="2" '
+        f'stroke-dasharray="{dashes}" stroke-linejoin="round" stroke-linecap="round"/>'
+    )
 
 
 def _described(name: str, best: Point | None) -> str:

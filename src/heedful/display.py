@@ -7,9 +7,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from heedful.doctor import Diagnosis
+from heedful.planning import Plan
 from heedful.run import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
@@ -21,32 +22,65 @@ _MEMORY = 0.95  # of the running mean that the speed is shown as
 def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
     """Show a run to its end and return how it ended."""
     with _progress(console) as progress:
-        speed, steps, last_line = _Speed(), 0, time.monotonic()
+        speed, course, last_line = _Speed(), _Course(), time.monotonic()
         task = progress.add_task("training", total=None, visible=False, **_nothing_yet())
         for event in events:
             match event:
                 case Step():
                     speed.add(event)
-                    progress.update(task, completed=event.number, **_columns(event, speed))
+                    progress.update(
+                        task,
+                        completed=course.done(event.number),
+                        step=course.step(event.number, "/"),
+                        **_columns(event, speed),
+                    )
                     is_due = time.monotonic() - last_line > _SECONDS_BETWEEN_LINES
                     if is_due and not console.is_terminal:
-                        say(console, _step_line(event, speed, steps))
+                        say(console, _step_line(event, speed, course))
                         last_line = time.monotonic()
                 case Started():
-                    steps = event.steps
+                    course = _Course(event.steps, event.minutes, event.seconds)
                     progress.update(
-                        task, total=event.steps, completed=event.step, visible=console.is_terminal
+                        task,
+                        total=course.total,
+                        completed=course.done(event.step),
+                        visible=console.is_terminal,
                     )
                     say(console, _started_line(event))
                 case Finished():
                     progress.update(task, visible=False)
                     say(console, *_finished_lines(event))
                     return event
-                case Prepared() | Validation() | WentBack() | RolledBack():
+                case Validation():
+                    progress.update(task, expected=_expectation(event))
+                    say(console, _validation_line(event))
+                case Prepared() | Plan() | WentBack() | RolledBack():
                     say(console, _line(event))
                 case Diagnosis():
                     say(console, *_diagnosis_lines(event))
     raise AssertionError("a run ends with Finished")
+
+
+class _Course:
+    """How far a run has to go: over a number of steps, or of minutes."""
+
+    def __init__(self, steps: int = 0, minutes: float = 0.0, seconds: float = 0.0) -> None:
+        self.steps, self.minutes = steps, minutes
+        self.began = time.monotonic() - seconds
+
+    @property
+    def total(self) -> float:
+        return 60 * self.minutes or float(self.steps)
+
+    def done(self, step: int) -> float:
+        return time.monotonic() - self.began if self.minutes else float(step)
+
+    def step(self, number: int, of: str) -> str:
+        return f"{number:,}" if self.minutes else f"{number:,}{of}{self.steps:,}"
+
+    def left(self, step: int, speed: "_Speed") -> str:
+        rest = max(self.total - self.done(step), 0)
+        return str(timedelta(seconds=round(rest if self.minutes else rest * speed.step_seconds)))
 
 
 class _Speed:
@@ -60,8 +94,9 @@ class _Speed:
         self.steps = _MEMORY * self.steps + 1
         self.seconds = _MEMORY * self.seconds + step.seconds
 
-    def time_for(self, steps: int) -> str:
-        return str(timedelta(seconds=round(steps * self.seconds / self.steps)))
+    @property
+    def step_seconds(self) -> float:
+        return self.seconds / self.steps
 
     def __str__(self) -> str:
         return f"{self.pieces / self.seconds:,.0f}"
@@ -69,14 +104,14 @@ class _Speed:
 
 def _progress(console: Console) -> Progress:
     return Progress(
-        TextColumn("step"),
-        MofNCompleteColumn(),
+        TextColumn("step {task.fields[step]}"),
         BarColumn(bar_width=10),
         TextColumn("loss {task.fields[loss]}"),
         TextColumn("ppl {task.fields[perplexity]}"),
         TextColumn("{task.fields[speed]} tokens/s"),
         TextColumn("rate {task.fields[rate]}"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[expected]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -84,7 +119,8 @@ def _progress(console: Console) -> Progress:
 
 
 def _nothing_yet() -> dict[str, Any]:
-    return {"loss": "-", "perplexity": "-", "speed": "-", "rate": "-"}
+    unknown = dict.fromkeys(("step", "loss", "perplexity", "speed", "rate"), "-")
+    return {**unknown, "expected": ""}
 
 
 def _columns(step: Step, speed: _Speed) -> dict[str, Any]:
@@ -96,12 +132,12 @@ def _columns(step: Step, speed: _Speed) -> dict[str, Any]:
     }
 
 
-def _step_line(step: Step, speed: _Speed, steps: int) -> str:
+def _step_line(step: Step, speed: _Speed, course: _Course) -> str:
     columns = _columns(step, speed)
     return (
-        f"step {step.number:,} of {steps:,}: loss {columns['loss']}, "
+        f"step {course.step(step.number, ' of ')}: loss {columns['loss']}, "
         f"perplexity {columns['perplexity']}, {columns['speed']} tokens/s, "
-        f"rate {columns['rate']}, {speed.time_for(steps - step.number)} left"
+        f"rate {columns['rate']}, {course.left(step.number, speed)} left"
     )
 
 
@@ -110,22 +146,46 @@ def _started_line(started: Started) -> str:
     begins = f"Going on after step {started.step:,}" if started.step else "Training"
     return (
         f"{begins}: {config.num_layers}+{config.num_layers} layers, d_model {config.d_model}, "
-        f"{started.num_parameters / 1e6:.2f} million parameters, {started.steps:,} steps"
+        f"{started.num_parameters / 1e6:.2f} million parameters, {_length(started)}"
     )
 
 
-def _line(event: Prepared | Validation | WentBack | RolledBack) -> str:
+def _length(started: Started) -> str:
+    if not started.minutes:
+        return f"{started.steps:,} steps"
+    left = max(started.minutes - started.seconds / 60, 0)
+    return f"{left:.1f} of {started.minutes:g} minutes left"
+
+
+def _expectation(validation: Validation) -> str:
+    expected = validation.expected_bleu
+    return "" if expected is None else f"expected BLEU at the end ≈ {expected:.0f}"
+
+
+def _validation_line(validation: Validation) -> str:
+    star = " [green]best yet[/green]" if validation.is_best else ""
+    expectation = _expectation(validation)
+    return (
+        f"step {validation.step:,}: validation perplexity {validation.perplexity:.2f}, "
+        f"BLEU {validation.bleu.value:.1f} [dim]({validation.bleu.signature})[/dim]{star}"
+        f"{', ' * bool(expectation)}{expectation}"
+    )
+
+
+def _line(event: Prepared | Plan | WentBack | RolledBack) -> str:
     match event:
         case Prepared():
             return (
                 f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
                 f"validate, {event.vocab_size:,} pieces in the vocabulary"
             )
-        case Validation():
-            star = " [green]best yet[/green]" if event.is_best else ""
+        case Plan():
+            training = event.recipe.training
+            minutes = f"{training.minutes:g} minute{'s' * (training.minutes != 1)}"
             return (
-                f"step {event.step:,}: validation perplexity {event.perplexity:.2f}, "
-                f"BLEU {event.bleu.value:.1f} [dim]({event.bleu.signature})[/dim]{star}"
+                f"{minutes} here: about {_rounded(event.passes)} passes over {event.num_pairs:,} "
+                f"pairs with {_size_name(event)}, in some {_rounded(event.steps)} steps of "
+                f"{training.batch_tokens:,} tokens at a rate of up to {training.peak_rate:g}"
             )
         case WentBack():
             return f"{'; '.join(event.damage)}; going on {_from_where(event.step)}"
@@ -135,6 +195,15 @@ def _line(event: Prepared | Validation | WentBack | RolledBack) -> str:
                 f"its best was {event.best_loss:.2f}); going on {_from_where(event.step)} at "
                 f"{event.rate_scale:g} of the scheduled learning rate"
             )
+
+
+def _size_name(plan: Plan) -> str:
+    return f"the {plan.preset} model" if plan.preset else "the model of the recipe"
+
+
+def _rounded(number: int | float) -> str:
+    """Say a guess with no more digits than it deserves."""
+    return f"{float(f'{number:.2g}'):,g}"
 
 
 def _from_where(step: int) -> str:

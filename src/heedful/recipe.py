@@ -4,7 +4,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -32,17 +32,25 @@ class Recipe:
     """A preset and changes to it; the vocabulary's size joins when that is known."""
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    stated: frozenset[tuple[str, str]] = frozenset()
+    """Section and name of what was said above the default recipe, which no plan may change."""
 
     def model_config(self, vocab_size: int) -> ModelConfig:
         """Complete the sizes of the network."""
         changes = dict(self.model)
         return preset(changes.pop("preset", "base"), **changes, vocab_size=vocab_size)
 
+    def within(self, minutes: int | float) -> "Recipe":
+        """Return the same recipe with so many minutes to spend in place of a number of steps."""
+        training = replace(self.training, steps=0, minutes=float(minutes))
+        return replace(self, training=training, stated=self.stated | {("training", "minutes")})
+
     def toml(self) -> str:
         """Write the recipe down with every choice made explicit."""
         model = asdict(self.model_config(vocab_size=1))
         del model["vocab_size"]
         sections = {**asdict(self), "model": model}
+        del sections["stated"]
         return "\n".join(_section_toml(name, values) for name, values in sections.items())
 
 
@@ -68,26 +76,50 @@ def load_recipe(name: str = DEFAULT, **data: str) -> Recipe:
     A recipe states what differs from the one it names as `recipe`, or else from the default,
     which in turn states what differs from the paper.
     """
-    sections = _read_layers(name)
-    sections["data"] = sections["data"] | {key: value for key, value in data.items() if value}
-    return Recipe(**{section: _make(section, values, name) for section, values in sections.items()})
+    layers = _read_layers(name)
+    sections: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
+    for layer in layers.values():
+        sections = _laid_over(sections, layer)
+    sections["data"] |= {key: value for key, value in data.items() if value}
+    made = {section: _make(section, values, name) for section, values in sections.items()}
+    return Recipe(**made, stated=_stated(layers))
 
 
 def _read_layers(name: str) -> dict[str, dict[str, Any]]:
+    """Read a recipe and those it stands on, the lowest first."""
     document = _read(name)
     beneath = document.get("recipe", DEFAULT)
     if name == ROOT:
-        lower: dict[str, dict[str, Any]] = {}
-    elif beneath in known_recipes():
-        lower = _read_layers(beneath)
-    else:
+        return {name: document}
+    if beneath not in known_recipes():
         raise ConfigError(
             f"{name}: unknown recipe '{beneath}'; {near_miss(str(beneath), known_recipes())}"
         )
-    if "preset" in document.get("model", {}):
-        kept = lower.get("model", {}).items()
-        lower["model"] = {name: value for name, value in kept if name not in PRESET_NAMES}
-    return {section: lower.get(section, {}) | document.get(section, {}) for section in _SECTIONS}
+    return {**_read_layers(beneath), name: document}
+
+
+def _laid_over(
+    lower: dict[str, dict[str, Any]], layer: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Put what a layer says over what the lower ones say, and set aside what it makes void."""
+    model, training = dict(lower["model"]), dict(lower["training"])
+    if "preset" in layer.get("model", {}):
+        model = {name: value for name, value in model.items() if name not in PRESET_NAMES}
+    if layer.get("training", {}).keys() & {"steps", "minutes"}:
+        training |= {"steps": 0, "minutes": 0.0}
+    lower = {**lower, "model": model, "training": training}
+    return {section: values | layer.get(section, {}) for section, values in lower.items()}
+
+
+def _stated(layers: dict[str, dict[str, Any]]) -> frozenset[tuple[str, str]]:
+    names = list(layers)
+    above = names[names.index(DEFAULT) + 1 :] if DEFAULT in names else names
+    return frozenset(
+        (section, name)
+        for layer in above
+        for section in _SECTIONS
+        for name in layers[layer].get(section, {})
+    )
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import json
 import math
 import platform
+import shutil
 import threading
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -31,21 +31,34 @@ from heedful.errors import (
 )
 from heedful.evaluation import Score, bleu, evaluate
 from heedful.folder import ModelFolder, write_atomically
+from heedful.forecast import forecast_bleu
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.planning import (
+    BEAM_COST,
+    BLEU_SENTENCES,
+    Plan,
+    make_plan,
+    open_choices,
+    readable_bytes,
+)
 from heedful.processes import ALONE, Processes
-from heedful.recipe import Recipe
+from heedful.recipe import Recipe, load_recipe
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.corpus import CleaningReport
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus, prepare
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
+from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.precision import refuse_missing
 from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
 
-_BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
+_AIM = 0.98  # of the minutes, so that what is misjudged does not break the promise
+_LONGEST_STRETCH = 0.4  # of the time, without a validation
+_RESERVE = 0.1  # of the time, kept for the end until a validation tells what it takes
+_LARGEST_RESERVE = 0.25  # of the time, whatever it tells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +80,11 @@ class Started:
     num_parameters: int
     step: int
     steps: int
+    """In all; 0 when minutes are counted."""
+    minutes: float
+    """For the whole run; 0 when steps are counted."""
+    seconds: float
+    """Spent so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +109,10 @@ class Validation:
     """Of the last of these steps."""
     pieces_per_second: float
     """Target pieces learned from, over the time that these steps took."""
+    progress: float | None = None
+    """How much of the time for training is over, from 0 to 1; nothing when steps are counted."""
+    expected_bleu: float | None = None
+    """What this BLEU will probably be at the end, as soon as there is ground to say so."""
 
     @property
     def perplexity(self) -> float:
@@ -129,10 +151,10 @@ class Finished:
     num_averaged: int
     stopped_early: bool
     seconds: float
-    """Spent training, over all the times it was taken up."""
+    """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
 
 
-Event = Prepared | Started | Step | Validation | WentBack | RolledBack | Finished
+Event = Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
 
 
 def train_model(
@@ -140,17 +162,19 @@ def train_model(
     out: Path,
     stop: threading.Event | None = None,
     processes: Processes = ALONE,
+    stopwatch: Stopwatch | None = None,
 ) -> Iterator[Event]:
     """Train a model into the folder `out`, or go on where a run of the same recipe stopped.
 
     When `stop` is set, the step under way is finished and saved, and `StoppedError` is raised.
     Of several processes, the first alone touches the folder and decides; all yield the events.
+    The minutes of a recipe that has some are counted by `stopwatch`, or else from here on.
     """
-    folder = ModelFolder(out)
+    folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
     keep_freed_memory()
-    corpus = processes.by_first(_begin, folder, recipe, processes.device)
+    corpus, recipe, plan = processes.by_first(_begin, folder, recipe, processes.device, stopwatch)
     _require_shared_folder(corpus, processes)
-    run = _Run(recipe, folder, corpus, stop or threading.Event(), processes)
+    run = _Run(recipe, folder, corpus, stop or threading.Event(), processes, stopwatch)
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -158,6 +182,8 @@ def train_model(
         num_valid=len(run.valid),
         vocab_size=run.tokenizer.vocab_size,
     )
+    if plan:
+        yield plan
     try:
         yield from run.events()
     except (MemoryError, RuntimeError) as error:
@@ -192,6 +218,7 @@ class _Run:
         corpus: PreparedCorpus,
         stop: threading.Event,
         processes: Processes,
+        stopwatch: Stopwatch,
     ) -> None:
         self.recipe, self.folder, self.corpus, self.stop = recipe, folder, corpus, stop
         self.processes = processes
@@ -199,7 +226,9 @@ class _Run:
         self.valid_pairs = corpus.valid_pairs()
         self.model = self._untrained_model().to(processes.device)
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
-        self.trainer = Trainer(self.model, recipe.training, processes)
+        self.stopwatch, aim = stopwatch, _AIM * 60 * recipe.training.minutes
+        self.budget = Budget(aim, stopwatch, reserve=_RESERVE * aim)
+        self.trainer = Trainer(self.model, recipe.training, processes, self._progress)
         self.checkpoints = Checkpoints(
             folder.training / "checkpoints",
             # Those of the mean, the worse ones after it, and one from which all can be made again.
@@ -210,24 +239,30 @@ class _Run:
         self.watch = LossWatch()
         self.stretch = _Stretch()
         self.seconds = 0.0
-        self.began = time.perf_counter()
 
     def events(self) -> Iterator[Event]:
         """Train until the model is whole."""
         yield from self._take_up()
-        self.began = time.perf_counter() - self.seconds
+        if not self.recipe.training.minutes:
+            self.stopwatch.restart()  # preparing is no part of a run by steps
+        self.stopwatch.add(self.seconds)
+        if not self.trainer.number:
+            self.budget.began = self.stopwatch.seconds
         yield Started(
             config=self.model.config,
             num_parameters=self._num_parameters(),
             step=self.trainer.number,
             steps=self.recipe.training.steps,
+            minutes=self.recipe.training.minutes,
+            seconds=self.stopwatch.seconds,
         )
         self._rehearse()
         yield from self._train()
         while damage := self.processes.by_first(self._drop_lost):
             yield from self._take_up(damage)
             yield from self._train()
-        yield self.processes.by_first(self._finish)
+        stopped_early = not self._is_at_the_end()
+        yield self.processes.by_first(self._finish, stopped_early)
 
     def _take_up(self, *known_damage: str) -> Iterator[WentBack]:
         """Go on from the newest state that is whole, or from the beginning."""
@@ -238,6 +273,7 @@ class _Run:
         self.watch = LossWatch(**state.notes["watch"])
         self.stretch = _Stretch(**state.notes["stretch"])
         self.history, self.seconds = state.notes["history"], state.notes["seconds"]
+        self.budget.reserve, self.budget.began = state.notes["reserve"], state.notes["began"]
         if damage := [*known_damage, *found_damage]:
             yield WentBack(damage=damage, step=state.step)
 
@@ -246,7 +282,15 @@ class _Run:
         return TrainingState(
             step=0,
             tensors={f"model.{name}": tensor for name, tensor in weights.items()},
-            notes={"rate_scale": 1.0, "watch": {}, "stretch": {}, "history": [], "seconds": 0.0},
+            notes={
+                "rate_scale": 1.0,
+                "watch": {},
+                "stretch": {},
+                "history": [],
+                "seconds": 0.0,
+                "reserve": self.budget.reserve,
+                "began": self.budget.began,
+            },
         )
 
     def _untrained_model(self) -> Transformer:
@@ -254,7 +298,7 @@ class _Run:
         return Transformer(self.recipe.model_config(self.tokenizer.vocab_size))
 
     def _state(self) -> TrainingState:
-        self.seconds = time.perf_counter() - self.began
+        self.seconds = self.stopwatch.seconds
         return TrainingState(
             step=self.trainer.number,
             tensors=self.trainer.state(),
@@ -264,6 +308,8 @@ class _Run:
                 "stretch": asdict(self.stretch),
                 "history": self.history,
                 "seconds": self.seconds,
+                "reserve": self.budget.reserve,
+                "began": self.budget.began,
             },
         )
 
@@ -281,7 +327,7 @@ class _Run:
                 yield step
                 self.watch.add(step.loss)
                 self.stretch.add(step)
-                is_due = step.number % config.validate_every == 0 or step.number == config.steps
+                is_due = step.number % config.validate_every == 0 or self._is_overdue()
                 if is_due and not self.watch.has_diverged:
                     yield from self._validate_and_save(step)
                 if self.watch.has_diverged:
@@ -303,16 +349,23 @@ class _Run:
         )
 
     def _validate_and_save(self, step: Step) -> Iterator[Validation]:
+        began = self.stopwatch.seconds
         loss = self.processes.by_first(self._validation_loss)
         if not math.isfinite(loss):
             self.watch.add(loss)
             return
+        searching = self.stopwatch.seconds
         validation = self.processes.by_first(self._validation, step, loss)
+        self.budget.reserve = self._ending_seconds(
+            validating=self.stopwatch.seconds - began,
+            # A model that does not know yet when to end searches for longer than it will.
+            searching=(self.stopwatch.seconds - searching) / max(validation.length_ratio, 1.0),
+        )
         self.history.append(
             {
                 **asdict(validation),
                 "running_loss": self.watch.smoothed,
-                "seconds": round(time.perf_counter() - self.began, 1),
+                "seconds": round(self.stopwatch.seconds, 1),
             }
         )
         self.stretch = _Stretch()
@@ -324,13 +377,15 @@ class _Run:
         return validation_loss(self.model, ordered_batches(self.valid, batch_tokens=tokens))
 
     def _validation(self, step: Step, loss: float) -> Validation:
-        sources, references = zip(*self.valid_pairs[:_BLEU_SENTENCES], strict=True)
+        sources, references = zip(*self.valid_pairs[:BLEU_SENTENCES], strict=True)
         translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
+        score = bleu(translations, references)
         best = min((past["loss"] for past in self.history), default=math.inf)
+        progress = self.budget.progress if self.recipe.training.minutes else None
         return Validation(
             step=step.number,
             loss=loss,
-            bleu=bleu(translations, references),
+            bleu=score,
             is_best=loss < best,
             num_distinct=len(set(translations)),
             num_distinct_references=len(set(references)),
@@ -338,11 +393,26 @@ class _Run:
             train_loss=self.stretch.surprise / self.stretch.num_pieces,
             learning_rate=step.learning_rate,
             pieces_per_second=self.stretch.num_pieces / self.stretch.seconds,
+            progress=progress,
+            expected_bleu=self._expected_bleu(progress, score.value),
         )
 
     def _save(self) -> None:
         self.checkpoints.save(self._state())
         write_curves(self.folder, self.history)
+
+    def _expected_bleu(self, progress: float | None, value: float) -> float | None:
+        if progress is None:
+            return None
+        points = [(past["progress"], past["bleu"]["value"]) for past in self.history]
+        curve = forecast_bleu([*points, (progress, value)])
+        return curve[-1][1] if curve else None
+
+    def _ending_seconds(self, *, validating: float, searching: float) -> float:
+        """Tell from a validation what the end will take: one more, and all pairs by beam."""
+        pairs = len(self.valid_pairs) / min(BLEU_SENTENCES, len(self.valid_pairs))
+        scoring = searching * pairs * BEAM_COST * self.recipe.search.beam_size
+        return min(validating + scoring, _LARGEST_RESERVE * self.budget.seconds)
 
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
         """Go back to where the loss was sound, and halve the learning rate."""
@@ -399,7 +469,27 @@ class _Run:
         return validated[-self.recipe.training.average_last :]
 
     def _is_over(self) -> bool:
-        return self.trainer.number >= self.recipe.training.steps or self._is_exhausted()
+        is_validated = any(past["step"] == self.trainer.number for past in self.history[-1:])
+        return (is_validated and self._is_at_the_end()) or self._is_exhausted()
+
+    def _is_overdue(self) -> bool:
+        """Whether to validate out of turn: at the end, or because the machine has become slow."""
+        if not self.recipe.training.minutes:
+            return self._is_at_the_end()
+        validated = self.history[-1]["progress"] if self.history else 0.0
+        return self._progress() >= min(validated + _LONGEST_STRETCH, 1.0)
+
+    def _is_at_the_end(self) -> bool:
+        """Whether all steps are made, or the time for training is over."""
+        config = self.recipe.training
+        if not config.minutes:
+            return self.trainer.number >= config.steps
+        # Once validated as the end it is the end, though more time be left than was thought.
+        return self._progress() >= 1 or any(p["progress"] >= 1 for p in self.history[-1:])
+
+    def _progress(self) -> float:
+        """The share of the time for training that is over, by the clock of the first process."""
+        return self.processes.by_first(lambda: self.budget.progress)
 
     def _is_exhausted(self) -> bool:
         """Whether validation has not got better for as long as patience lasts."""
@@ -407,7 +497,7 @@ class _Run:
         recent = self.history[-patience:] if patience else []
         return len(recent) == patience > 0 and not any(past["is_best"] for past in recent)
 
-    def _finish(self) -> Finished:
+    def _finish(self, stopped_early: bool) -> Finished:
         steps = self._averaged_steps()
         self.model.load_state_dict(
             mean_weights(self.checkpoints.at(step).read().weights() for step in steps)
@@ -418,8 +508,8 @@ class _Run:
             folder=self.folder,
             scores=evaluate([translation.text for translation in translations], references),
             num_averaged=len(steps),
-            stopped_early=self.trainer.number < self.recipe.training.steps,
-            seconds=self.seconds,
+            stopped_early=stopped_early,
+            seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
@@ -457,6 +547,7 @@ class _Run:
             "training": {
                 "seed": self.recipe.training.seed,
                 "steps": self.trainer.number,
+                "minutes_given": self.recipe.training.minutes,
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),
                 "averaged_checkpoints": finished.num_averaged,
@@ -471,13 +562,16 @@ class _Run:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
 
-def _begin(folder: ModelFolder, recipe: Recipe, device: torch.device) -> PreparedCorpus:
-    """Make sure that the recipe can be followed here, and put it and its corpus in the folder."""
+def _begin(
+    folder: ModelFolder, recipe: Recipe, device: torch.device, stopwatch: Stopwatch
+) -> tuple[PreparedCorpus, Recipe, Plan | None]:
+    """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
     refuse_missing(recipe.training.precision, device)
     _refuse_other_use(folder, recipe)
     corpus = _prepare(folder, recipe)
+    recipe, plan = _planned(folder, recipe, corpus, stopwatch)
     write_atomically(folder.recipe_file, recipe.toml())
-    return corpus
+    return corpus, recipe, plan
 
 
 def _require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
@@ -502,10 +596,11 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
             raise ModelFolderError(
                 f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
             ) from error
-        now = tomllib.loads(recipe.toml())
+        now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
         for section, values in now.items():
             for name, value in values.items():
-                if (old := before.get(section, {}).get(name)) != value:
+                old = before.get(section, {}).get(name)
+                if old != value and (section, name) not in chosen:
                     raise ConfigError(
                         f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
                         f"{value!r}; go on with the recipe it began with, or choose another folder"
@@ -520,7 +615,13 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
 
 def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     try:
-        return prepare(folder.training / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+        return prepare(
+            folder.training / "corpus",
+            recipe.data,
+            recipe.cleaning,
+            recipe.tokenizer,
+            readable_bytes(recipe),
+        )
     except OSError as error:
         raise StorageError(
             f"{folder.training}: the corpus cannot be written, {error.strerror}; "
@@ -528,6 +629,23 @@ def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
         ) from error
     finally:
         _remove_if_empty(folder.training, folder.path)
+
+
+def _planned(
+    folder: ModelFolder, recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch
+) -> tuple[Recipe, Plan | None]:
+    """Complete a recipe that has minutes by a plan, or by the one that the run began with."""
+    if not recipe.training.minutes:
+        return recipe, None
+    if folder.recipe_file.exists():
+        return load_recipe(str(folder.recipe_file)), None
+    try:
+        plan = make_plan(recipe, corpus, stopwatch)
+    except ConfigError:
+        shutil.rmtree(corpus.folder)
+        _remove_if_empty(folder.training, folder.path)
+        raise
+    return plan.recipe, plan
 
 
 def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:

@@ -1,6 +1,6 @@
 import pytest
 
-from heedful.training.schedule import linear_rate, noam_rate
+from heedful.training.schedule import linear_rate, noam_rate, timed_rate
 
 
 def test_equation_3_climbs_linearly_then_falls_with_the_root():
@@ -17,3 +17,13 @@ def test_the_linear_schedule_peaks_after_warm_up_and_ends_at_zero():
     assert max(rates) == rates[9] == pytest.approx(0.5)
     assert rates[50] == 0.0  # the step after the last
     assert 0 < rates[49] < 0.02
+
+
+def test_the_timed_schedule_climbs_by_steps_and_falls_with_the_time():
+    rate = lambda step, progress: timed_rate(  # noqa: E731
+        step, peak=0.5, warmup_steps=10, progress=progress
+    )
+
+    assert rate(5, 0.01) == 0.25
+    assert rate(500, 0.2) == rate(900, 0.2) == 0.4
+    assert rate(501, 1.0) == 0.0

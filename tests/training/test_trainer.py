@@ -110,6 +110,16 @@ def test_half_of_a_schedule_is_half_the_rate_of_every_step():
     assert [trainer.learning_rate(step) for step in range(1, 51)] == [rate / 2 for rate in whole]
 
 
+def test_with_minutes_there_is_no_last_step_and_the_rate_follows_the_time():
+    config = TrainingConfig(steps=0, minutes=1.0, warmup_steps=1, schedule="linear", peak_rate=0.5)
+    times = iter([0.0, 0.25, 0.5, 1.0])
+    trainer = Trainer(small_model(), config, progress=lambda: next(times))
+
+    steps = list(islice(trainer.steps(endless()), 4))
+
+    assert [step.learning_rate for step in steps] == [0.5, 0.375, 0.25, 0.0]
+
+
 def test_a_rehearsal_teaches_nothing():
     model = small_model()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -157,7 +167,10 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"steps": 0}, r"steps must be at least 1, got 0"),
+        ({"steps": 0}, r"steps must be at least 1, got 0; or give minutes above 0"),
+        ({"steps": 0, "minutes": -3.0}, r"minutes must be a number above 0, got -3"),
+        ({"steps": 0, "minutes": float("nan")}, r"minutes must be a number above 0, got nan"),
+        ({"minutes": 5.0}, r"steps = 100000 and minutes = 5 are both given; choose one"),
         ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),

@@ -69,6 +69,7 @@ class ModelConfig:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
+    "mini": {"num_layers": 2, "d_model": 96, "d_ff": 192, "num_heads": 4},
     "tiny": {"num_layers": 4, "d_model": 128, "d_ff": 256, "num_heads": 4},
     "small": {"num_layers": 6, "d_model": 256, "d_ff": 1024, "num_heads": 4},
     "base": {},

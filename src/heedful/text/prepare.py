@@ -3,6 +3,7 @@
 import hashlib
 import heapq
 import json
+import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -100,10 +101,15 @@ class PreparedCorpus:
 
 
 def prepare(
-    folder: Path, data: DataConfig, cleaning: CleaningConfig, tokenizer: TokenizerConfig
+    folder: Path,
+    data: DataConfig,
+    cleaning: CleaningConfig,
+    tokenizer: TokenizerConfig,
+    readable_bytes: int | float = math.inf,
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
+    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
     for path in data.files:
@@ -119,7 +125,7 @@ def prepare(
     partial.mkdir(parents=True)
     try:
         report = _write_text(partial, data, cleaning)
-        _write_ids(partial, tokenizer)
+        _write_ids(partial, tokenizer, readable_bytes)
         about = {"made_from": made_from, "cleaning": asdict(report)}
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
     except BaseException:
@@ -178,12 +184,12 @@ def _hold_out(folder: Path) -> None:
     (folder / "all.tsv").unlink()
 
 
-def _write_ids(folder: Path, config: TokenizerConfig) -> None:
+def _write_ids(folder: Path, config: TokenizerConfig, readable_bytes: int | float) -> None:
     def texts() -> Iterator[str]:
         for pair in _read_tsv(folder / "train.tsv"):
             yield from pair
 
-    tokenizer = train_tokenizer(texts, config)
+    tokenizer = train_tokenizer(texts, config, readable_bytes)
     (folder / "tokenizer.model").write_bytes(tokenizer.model)
     for split in ("train", "valid"):
         ids = (

@@ -94,14 +94,21 @@ class Tokenizer:
         return [str(self._processor.id_to_piece(id)) for id in ids]
 
 
-def train_tokenizer(texts: Callable[[], Iterator[str]], config: TokenizerConfig) -> Tokenizer:
-    """Learn a vocabulary from the texts that each call of `texts` streams anew."""
+def train_tokenizer(
+    texts: Callable[[], Iterator[str]],
+    config: TokenizerConfig,
+    readable_bytes: int | float = math.inf,
+) -> Tokenizer:
+    """Learn a vocabulary from the texts that each call of `texts` streams anew.
+
+    Its size, where the config leaves it open, is chosen for no more text than `readable_bytes`.
+    """
     characters: Counter[str] = Counter()
     num_bytes = 0
     for text in islice(texts(), _MOST_TEXTS):
         characters.update(text)
         num_bytes += len(text.encode())
-    vocab_size = config.vocab_size or choose_vocab_size(num_bytes)
+    vocab_size = config.vocab_size or choose_vocab_size(min(num_bytes, readable_bytes))
     # Rare characters that would crowd out the merges are left to their bytes.
     common = characters.most_common((vocab_size - _NUM_RESERVED) // 2)
     rare = dict.fromkeys(map(ord, characters.keys() - dict(common)), " ")
@@ -128,6 +135,6 @@ def train_tokenizer(texts: Callable[[], Iterator[str]], config: TokenizerConfig)
     return Tokenizer(model.getvalue())
 
 
-def choose_vocab_size(num_bytes: int) -> int:
+def choose_vocab_size(num_bytes: int | float) -> int:
     """Grow the vocabulary with the square root of the text: 8,000 pieces for 4 MB."""
     return min(max(round(4 * math.sqrt(num_bytes) / 64) * 64, 512), 32_000)

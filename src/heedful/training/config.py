@@ -1,5 +1,6 @@
 """How to train; read without torch."""
 
+import math
 from dataclasses import dataclass
 
 from heedful.errors import ConfigError, refuse_other
@@ -10,7 +11,10 @@ class TrainingConfig:
     """How to train. The defaults are those of section 5 for the base model."""
 
     steps: int = 100_000
-    """Optimiser steps at most (section 5.2)."""
+    """Optimiser steps at most (section 5.2); 0 for as many as `minutes` allow."""
+
+    minutes: float = 0.0
+    """Time for the whole run, from reading the corpus to the finished model; 0 counts steps."""
 
     batch_tokens: int = 25_000
     """Source and target pieces in a batch, each at most, padding included (section 5.1)."""
@@ -50,10 +54,20 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in (
-            "steps", "batch_tokens", "accumulate", "warmup_steps", "validate_every", "average_last",
+            "batch_tokens", "accumulate", "warmup_steps", "validate_every", "average_last",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.minutes < math.inf:
+            raise ConfigError(f"minutes must be a number above 0, got {self.minutes:g}")
+        if self.steps < 1 and not self.minutes:
+            raise ConfigError(
+                f"steps must be at least 1, got {self.steps}; or give minutes above 0"
+            )
+        if self.steps and self.minutes:
+            raise ConfigError(
+                f"steps = {self.steps} and minutes = {self.minutes:g} are both given; choose one"
+            )
         if self.patience < 0:
             raise ConfigError(f"patience must not be negative, got {self.patience}")
         if not 0 <= self.seed < 1 << 32:
@@ -66,7 +80,7 @@ class TrainingConfig:
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
-        if self.schedule == "linear" and self.warmup_steps > self.steps:
+        if self.schedule == "linear" and self.warmup_steps > self.steps > 0:
             raise ConfigError(
                 f"warmup_steps must not exceed steps, got {self.warmup_steps} of {self.steps}"
             )

@@ -11,3 +11,8 @@ def linear_rate(step: int, *, peak: float, warmup_steps: int, steps: int) -> flo
     climb = step / warmup_steps
     fall = (steps + 1 - step) / (steps + 1 - warmup_steps)
     return peak * max(min(climb, fall), 0.0)
+
+
+def timed_rate(step: int, *, peak: float, warmup_steps: int, progress: float) -> float:
+    """Climb step by step, then fall with the time: to zero when progress reaches 1."""
+    return peak * min(step / warmup_steps, 1.0 - progress)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,7 +16,7 @@ from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.replicas import Replicas
-from heedful.training.schedule import linear_rate, noam_rate
+from heedful.training.schedule import linear_rate, noam_rate, timed_rate
 
 ADAM_BETAS = (0.9, 0.98)  # section 5.3
 ADAM_EPSILON = 1e-9  # section 5.3
@@ -41,10 +41,15 @@ class Trainer:
     """A model under training, with all that is needed to go on from any step."""
 
     def __init__(
-        self, model: Transformer, config: TrainingConfig, processes: Processes = ALONE
+        self,
+        model: Transformer,
+        config: TrainingConfig,
+        processes: Processes = ALONE,
+        progress: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.model = model
         self.config = config
+        self.progress = progress  # the share of the time that is over, when minutes are counted
         self.replicas = Replicas(
             model,
             batch_tokens=config.batch_tokens,
@@ -59,7 +64,7 @@ class Trainer:
 
     def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
         """Train to the last step; log, validate, save and stop from outside, between steps."""
-        while self.number < self.config.steps:
+        while self.config.minutes or self.number < self.config.steps:
             group = list(islice(batches, self.config.accumulate))
             if not group:
                 return
@@ -103,6 +108,9 @@ class Trainer:
         if config.schedule == "noam":
             rate = noam_rate(step, d_model=d_model, warmup_steps=config.warmup_steps)
             return rate * peak / noam_peak
+        if config.minutes:
+            progress = self.progress()
+            return timed_rate(step, peak=peak, warmup_steps=config.warmup_steps, progress=progress)
         return linear_rate(step, peak=peak, warmup_steps=config.warmup_steps, steps=config.steps)
 
     def state(self) -> dict[str, Tensor]:
