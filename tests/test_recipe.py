@@ -118,9 +118,8 @@ def test_mistakes_are_named_with_their_place_and_remedy(tmp_path, text, message)
 
 
 def test_a_missing_recipe_names_those_there_are():
-    with pytest.raises(
-        ConfigError, match=r"nope: no such recipe file; .* default, demo, paper, tiny"
-    ):
+    names = "default, demo, multi30k-en-de, paper, tiny"
+    with pytest.raises(ConfigError, match=rf"nope: no such recipe file; .* {names}"):
         load_recipe("nope")
 
 
