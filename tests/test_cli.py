@@ -159,6 +159,10 @@ BAD = {
     "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
     "no corpus": (["train"], "default, [data]: source is missing"),
     "no such recipe": (["train", "--recipe", "papre"], "papre: no such recipe file"),
+    "no minutes": (
+        ["train", "--source", "a.tsv", "--minutes", "-3"],
+        "minutes must be a number above 0, got -3",
+    ),
     "no such locale": (["demo", "--locale", "xx"], "unknown locale 'xx'"),
     "no such test set": (["evaluate", "nowhere", "--source", "t.tsv"], "t.tsv: no such file"),
 }
