@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
+import torch
 
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
@@ -144,7 +145,8 @@ def test_a_plan_is_made_from_real_steps(tmp_path, corpus):
     prepared = prepare(tmp_path / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
     ticks = count()
 
-    made = make_plan(recipe, prepared, Stopwatch(clock=lambda: next(ticks) / 10))
+    stopwatch = Stopwatch(clock=lambda: next(ticks) / 10)
+    made = make_plan(recipe, prepared, stopwatch, torch.device("cpu"))
 
     assert made.preset == "mini"
     assert made.num_pairs == len(prepared.train)

@@ -1,7 +1,6 @@
 """How to spend the minutes that a run is given: on which size, in which batches and steps."""
 
 import math
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -100,7 +99,12 @@ def readable_bytes(recipe: Recipe) -> float:
     return 60 * recipe.training.minutes * _READING_RATE or math.inf
 
 
-def make_plan(recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch) -> Plan:
+def make_plan(
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    stopwatch: Stopwatch,
+    device: torch.device,
+) -> Plan:
     """Measure this machine, and choose what the recipe leaves open for its minutes."""
     lengths, valid_lengths = (pairs.lengths[:, 1] + 1 for pairs in (corpus.train, corpus.valid))
     counts = TextCounts(
@@ -109,7 +113,8 @@ def make_plan(recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch) -> P
         valid=int(valid_lengths.sum()),
         searched=int(valid_lengths[:BLEU_SENTENCES].sum()),
     )
-    return choose(recipe, _measured_sizes(recipe, corpus, counts), counts, stopwatch)
+    sizes = _measured_sizes(recipe, corpus, counts, stopwatch, device)
+    return choose(recipe, sizes, counts, stopwatch)
 
 
 def choose(recipe: Recipe, sizes: Iterable[Size], counts: TextCounts, stopwatch: Stopwatch) -> Plan:
@@ -132,7 +137,13 @@ def choose(recipe: Recipe, sizes: Iterable[Size], counts: TextCounts, stopwatch:
     )
 
 
-def _measured_sizes(recipe: Recipe, corpus: PreparedCorpus, counts: TextCounts) -> Iterator[Size]:
+def _measured_sizes(
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    counts: TextCounts,
+    stopwatch: Stopwatch,
+    device: torch.device,
+) -> Iterator[Size]:
     """Measure size after size, as far as the caller asks and the corpus has text for."""
     limit = _PARAMETERS_PER_PIECE * counts.train
     for number, (preset, sized) in enumerate(_candidates(recipe).items()):
@@ -140,7 +151,14 @@ def _measured_sizes(recipe: Recipe, corpus: PreparedCorpus, counts: TextCounts) 
             model = Transformer(sized.model_config(corpus.tokenizer.vocab_size))
         num_parameters = sum(parameter.numel() for parameter in model.parameters())
         if number == 0 or num_parameters <= limit:
-            yield _measure(sized, preset, corpus, num_parameters)
+            per_second, per_step = _pieces_learned(sized, corpus, stopwatch, device)
+            yield Size(
+                recipe=sized,
+                preset=preset,
+                num_parameters=num_parameters,
+                pieces_per_second=per_second,
+                pieces_per_step=per_step,
+            )
 
 
 def _candidates(recipe: Recipe) -> dict[str, Recipe]:
@@ -151,10 +169,12 @@ def _candidates(recipe: Recipe) -> dict[str, Recipe]:
     return {name: replace(recipe, model={**others, "preset": name}) for name in _LADDER}
 
 
-def _measure(recipe: Recipe, preset: str, corpus: PreparedCorpus, num_parameters: int) -> Size:
-    """Train for some seconds, and forget what was learned."""
+def _pieces_learned(
+    recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch, device: torch.device
+) -> tuple[float, float]:
+    """Train for some seconds and forget it; return the pieces per second and per step."""
     config = recipe.training
-    model = Transformer(recipe.model_config(corpus.tokenizer.vocab_size))
+    model = Transformer(recipe.model_config(corpus.tokenizer.vocab_size)).to(device)
     batches = training_batches(
         corpus.train,
         batch_tokens=config.batch_tokens,
@@ -164,17 +184,11 @@ def _measure(recipe: Recipe, preset: str, corpus: PreparedCorpus, num_parameters
     steps = Trainer(model, config).steps(batches)
     next(steps)  # takes longer, since memory is taken
     seconds = min(_MEASURING_SHARE * 60 * config.minutes, _MEASURING_SECONDS)
-    began, made = time.perf_counter(), [next(steps)]
-    while time.perf_counter() - began < seconds:
+    began, made = stopwatch.seconds, [next(steps)]
+    while (spent := stopwatch.seconds - began) < seconds:
         made.append(next(steps))
     num_pieces = sum(step.num_pieces for step in made)
-    return Size(
-        recipe=recipe,
-        preset=preset,
-        num_parameters=num_parameters,
-        pieces_per_second=num_pieces / (time.perf_counter() - began),
-        pieces_per_step=num_pieces / len(made),
-    )
+    return num_pieces / spent, num_pieces / len(made)
 
 
 def _largest_worthwhile(sizes: Iterable[Size], seconds: float) -> Size:

@@ -569,7 +569,7 @@ def _begin(
     refuse_missing(recipe.training.precision, device)
     _refuse_other_use(folder, recipe)
     corpus = _prepare(folder, recipe)
-    recipe, plan = _planned(folder, recipe, corpus, stopwatch)
+    recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
     write_atomically(folder.recipe_file, recipe.toml())
     return corpus, recipe, plan
 
@@ -632,7 +632,11 @@ def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
 
 
 def _planned(
-    folder: ModelFolder, recipe: Recipe, corpus: PreparedCorpus, stopwatch: Stopwatch
+    folder: ModelFolder,
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    stopwatch: Stopwatch,
+    device: torch.device,
 ) -> tuple[Recipe, Plan | None]:
     """Complete a recipe that has minutes by a plan, or by the one that the run began with."""
     if not recipe.training.minutes:
@@ -640,7 +644,7 @@ def _planned(
     if folder.recipe_file.exists():
         return load_recipe(str(folder.recipe_file)), None
     try:
-        plan = make_plan(recipe, corpus, stopwatch)
+        plan = make_plan(recipe, corpus, stopwatch, device)
     except ConfigError:
         shutil.rmtree(corpus.folder)
         _remove_if_empty(folder.training, folder.path)
