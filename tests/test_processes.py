@@ -269,4 +269,4 @@ def test_an_error_is_told_once_and_ends_all(tmp_path, wrong, message):
 
     assert code != 0
     assert err.count("heedful: ") == err.count(message) == 1
-    assert err.count("exitcode  : 2 ") == 2
+    assert "exitcode  : 2 " in err  # of one at least: torchrun may end the other before it does
