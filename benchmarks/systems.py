@@ -36,14 +36,10 @@ def heedful_system(config: ModelConfig) -> System:
 
 
 def micro_batches(batch: Batch, tokens: int) -> Iterator[Batch]:
-    """Cut a batch into parts of at most so many tokens a side, each without needless padding."""
-    rows = max(tokens // max(batch.source.size(1), batch.wanted.size(1)), 1)
-    for source, target in zip(batch.source.split(rows), batch.target.split(rows), strict=True):
-        yield Batch(_unpadded(source), _unpadded(target))
-
-
-def _unpadded(ids: Tensor) -> Tensor:
-    return ids[:, (ids != PAD).any(dim=0)]
+    """Cut a batch into parts of about so many tokens a side at most."""
+    width = max(batch.source.size(1), batch.wanted.size(1))
+    num_parts = min(math.ceil(len(batch) * width / tokens), len(batch))
+    return (batch.part(index, num_parts) for index in range(num_parts))
 
 
 def torch_system(config: ModelConfig) -> System:

@@ -12,7 +12,7 @@ from heedful.run import train_model
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
-TINY_RECIPE = """
+SIZES = """
 [tokenizer]
 vocab_size = 320
 
@@ -21,7 +21,9 @@ num_layers = 1
 d_model = 16
 d_ff = 32
 num_heads = 2
+"""
 
+TINY_RECIPE = f"""{SIZES}
 [training]
 steps = 6
 batch_tokens = 256

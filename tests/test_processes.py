@@ -23,18 +23,9 @@ from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.text.batches import make_batch
 from heedful.text.prepare import PreparedCorpus
-from tests.conftest import write_corpus
+from tests.conftest import SIZES, write_corpus
 
-RECIPE = """
-[tokenizer]
-vocab_size = 320
-
-[model]
-num_layers = 1
-d_model = 16
-d_ff = 32
-num_heads = 2
-
+RECIPE = f"""{SIZES}
 [training]
 steps = 60
 batch_tokens = 1_024

@@ -19,17 +19,7 @@ from heedful.errors import StoppedError, TrainingError
 from heedful.recipe import load_recipe
 from heedful.run import Finished, RolledBack, Started, Validation, WentBack, train_model
 from heedful.training.trainer import Step, Trainer
-
-SIZES = """
-[tokenizer]
-vocab_size = 320
-
-[model]
-num_layers = 1
-d_model = 16
-d_ff = 32
-num_heads = 2
-"""
+from tests.conftest import SIZES
 
 
 def weights_of(finished: Finished) -> bytes:
