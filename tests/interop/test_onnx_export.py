@@ -1,4 +1,8 @@
+import re
+import shlex
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -8,11 +12,13 @@ import torch
 from jaxtyping import config as shape_checks
 from torch import Tensor
 
+import heedful
 from heedful.checkpoint import save_model
+from heedful.cli import main
 from heedful.decoding.hypothesis import EXTRA_LENGTH, SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search
-from heedful.errors import MissingExtraError, StorageError
+from heedful.errors import MissingExtraError
 from heedful.folder import ModelFolder
 from heedful.interop.onnx_export import export_onnx
 from heedful.model.config import ModelConfig
@@ -21,6 +27,7 @@ from heedful.specials import EOS
 from heedful.text.batches import pad
 
 SOURCES = [[7], [5, 6, 7, 8, 9, 10, 11, 4], [12, 4, 9]]
+GREEDY, BEAM = SearchConfig(beam_size=1), SearchConfig(beam_size=4)
 
 
 @pytest.fixture(autouse=True)
@@ -78,16 +85,16 @@ def test_onnxruntime_finds_the_same_pieces_as_pytorch(tmp_path, normalisation, p
 
     exported = OnnxModel(export_onnx(folder))
     greedy = greedy_search(exported.step, exported.encode(source), limits)
-    beams = beam_search(exported.step, exported.encode(source), limits, beam_size=4, alpha=0.6)
+    beams = beam_search(exported.step, exported.encode(source), limits, BEAM)
 
     ours = PyTorchEngine(model)
-    assert [[best.pieces] for best in greedy] == pieces(ours, beam_size=1)
-    assert [[h.pieces for h in found] for found in beams] == pieces(ours, beam_size=4)
+    assert [[best.pieces] for best in greedy] == pieces(ours, GREEDY)
+    assert [[h.pieces for h in found] for found in beams] == pieces(ours, BEAM)
     assert len({best.pieces for best in greedy}) == len(SOURCES)  # they depend on the source
 
 
-def pieces(engine: PyTorchEngine, beam_size: int) -> list[list[tuple[int, ...]]]:
-    found = engine.search(SOURCES, SearchConfig(beam_size=beam_size, alpha=0.6))
+def pieces(engine: PyTorchEngine, config: SearchConfig) -> list[list[tuple[int, ...]]]:
+    found = engine.search(SOURCES, config)
     return [[hypothesis.pieces for hypothesis in hypotheses] for hypotheses in found]
 
 
@@ -124,33 +131,6 @@ def test_the_graphs_are_valid_and_tell_nothing_of_this_machine(tmp_path):
         assert b".py" not in file.read_bytes()  # no stack trace, and so no path
 
 
-def test_an_export_replaces_the_one_before(tmp_path):
-    folder, _ = save(tmp_path)
-    (tmp_path / "onnx").mkdir()
-    (tmp_path / "onnx" / "stale").touch()
-
-    path = export_onnx(folder)
-
-    assert not (path / "stale").exists()
-    assert not (tmp_path / "onnx.partial").exists()
-
-
-def test_an_export_that_fails_leaves_the_one_before(tmp_path, monkeypatch):
-    folder, _ = save(tmp_path)
-    (tmp_path / "onnx").mkdir()
-    (tmp_path / "onnx" / "before").touch()
-
-    def fail(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("torch.onnx.export", fail)
-    with pytest.raises(StorageError, match=r"onnx: cannot be written, No space left on device; ma"):
-        export_onnx(folder)
-
-    assert (tmp_path / "onnx" / "before").exists()
-    assert not (tmp_path / "onnx.partial").exists()
-
-
 def test_without_its_extra_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr("heedful.interop.onnx_export.find_spec", lambda name: None)
 
@@ -158,3 +138,21 @@ def test_without_its_extra_it_says_what_to_install(tmp_path, monkeypatch):
         MissingExtraError, match=r"needs onnx; install it: pip install 'heedful\[train,onnx\]'"
     ):
         export_onnx(ModelFolder(tmp_path))
+
+
+def test_the_page_on_onnx_gives_the_translation_of_our_own_search(
+    model_folder, tmp_path, monkeypatch, capsys
+):
+    page = (Path(__file__).parents[2] / "docs" / "onnx.md").read_text()
+    command, program = re.findall(r"^```\w+\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    shutil.copytree(model_folder.path, tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", shlex.split(command))
+
+    with pytest.raises(SystemExit) as end:
+        main()
+    exec(program, {})
+
+    ours = heedful.load("model", "pytorch").translate("Good morning!", beam_size=1)
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"Written: model/onnx\n{ours.text}\n"

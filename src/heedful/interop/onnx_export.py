@@ -3,7 +3,6 @@
 What the encoder puts out, the step takes in, under the same names, beside the last ids.
 """
 
-import shutil
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain
@@ -15,8 +14,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from heedful.checkpoint import load_model
-from heedful.errors import MissingExtraError, StorageError
-from heedful.folder import ModelFolder
+from heedful.errors import MissingExtraError
+from heedful.folder import ModelFolder, folder_written_whole
 from heedful.model.attention import KeyValue
 from heedful.model.transformer import DecoderState, Positions, Transformer
 from heedful.specials import BOS, EOS
@@ -28,21 +27,10 @@ def export_onnx(folder: ModelFolder) -> Path:
     _require_extra()
     model = load_model(folder)
     model.add_module("positions", _ComputedPositions(model.positions))
-    whole, partial = folder.path / "onnx", folder.path / "onnx.partial"
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
+    with folder_written_whole(folder.onnx) as partial:
         _write_encoder(model, partial / "encoder.onnx")
         _write_decoder_step(model, partial / "decoder_step.onnx")
-        shutil.rmtree(whole, ignore_errors=True)
-        partial.rename(whole)
-    except OSError as error:
-        raise StorageError(
-            f"{whole}: cannot be written, {error.strerror or error}; make room and export again"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return whole
+    return folder.onnx
 
 
 class _Encoder(nn.Module):
