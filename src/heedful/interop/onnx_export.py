@@ -3,6 +3,7 @@
 What the encoder puts out, the step takes in, under the same names, beside the last ids.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from itertools import chain
@@ -92,7 +93,8 @@ def _write_encoder(model: Transformer, path: Path) -> None:
 
 def _write_decoder_step(model: Transformer, path: Path) -> None:
     layers = model.config.num_layers
-    _, state = model.decode(torch.full((2, 2), BOS), model.encode(torch.full((2, 3), EOS)))
+    # No two axes are of one size, lest the tracer take them for the same.
+    _, state = model.decode(torch.full((2, 4), BOS), model.encode(torch.full((2, 3), EOS)))
     _write(
         path,
         _DecoderStep(model),
@@ -124,14 +126,16 @@ def _write(
 ) -> None:
     from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 
-    program = torch.onnx.export(
-        module.eval(),
-        arguments,
-        dynamic_shapes=axes,
-        input_names=inputs,
-        output_names=outputs,
-        verbose=False,
-    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "# The axis name")  # that inputs share one is meant
+        program = torch.onnx.export(
+            module.eval(),
+            arguments,
+            dynamic_shapes=axes,
+            input_names=inputs,
+            output_names=outputs,
+            verbose=False,
+        )
     assert program is not None
     ClearMetadataAndDocStringPass()(program.model)  # stack traces, with the paths of this machine
     program.save(path)
