@@ -31,6 +31,9 @@ class TrainingConfig:
     peak_rate: float = 0.0
     """Highest learning rate, at the end of the climb; 0 means that of equation 3."""
 
+    optimizer: str = "adam"
+    """Adam for all (section 5.3, "adam"), or Muon for the matrices in the layers ("muon")."""
+
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
@@ -77,6 +80,7 @@ class TrainingConfig:
         if not 0 <= self.piece_dropout < 1:
             raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
+        refuse_other("optimizer", self.optimizer, ("adam", "muon"))
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
