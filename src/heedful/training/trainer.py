@@ -75,7 +75,7 @@ class Trainer:
         self.model.zero_grad()
         # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
         seed = self.config.seed + 1_000_003 * self.number
-        loss, surprise = self.replicas.learn(batches, self.config.label_smoothing, seed)
+        loss, surprise = self._learn(batches, seed)
         rate = self.learning_rate(self.number)
         for optimizer in self.optimizers:
             optimizer.param_groups[0]["lr"] = rate
@@ -91,8 +91,12 @@ class Trainer:
 
     def rehearse(self, batch: Batch) -> None:
         """Go forward and backward without learning, to see at once whether memory suffices."""
-        self.replicas.learn([batch], self.config.label_smoothing, self.config.seed)
+        self._learn([batch], self.config.seed)
         self.model.zero_grad()
+
+    def _learn(self, batches: list[Batch], seed: int) -> tuple[float, float]:
+        config = self.config
+        return self.replicas.learn(batches, config.label_smoothing, seed, config.agreement)
 
     def learning_rate(self, step: int) -> float:
         """Return the rate of a step by the schedule of the config."""
