@@ -32,6 +32,7 @@ from heedful.errors import (
     TrainingError,
 )
 from heedful.evaluation import Score, bleu, evaluate
+from heedful.explain.alignment_choice import choose_alignment_head
 from heedful.folder import ModelFolder, write_atomically
 from heedful.forecast import forecast_bleu
 from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
@@ -507,6 +508,8 @@ class _Run:
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
+        head = choose_alignment_head(self.model, self.tokenizer, self.valid, self.train)
+        write_atomically(self.folder.alignment_file, json.dumps(asdict(head)) + "\n")
         sources, references = zip(*self.valid_pairs, strict=True)
         translations = self._exported_translator().translate(sources)
         finished = Finished(

@@ -128,6 +128,7 @@ def _write(
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "# The axis name")  # that inputs share one is meant
+        warnings.simplefilter("ignore", FutureWarning)  # of torch, about itself
         program = torch.onnx.export(
             module.eval(),
             arguments,
