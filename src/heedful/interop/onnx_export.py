@@ -3,8 +3,10 @@
 What the encoder puts out, the step takes in, under the same names, beside the last ids.
 """
 
+import logging
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -126,9 +128,7 @@ def _write(
 ) -> None:
     from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "# The axis name")  # that inputs share one is meant
-        warnings.simplefilter("ignore", FutureWarning)  # of torch, about itself
+    with _quiet():
         program = torch.onnx.export(
             module.eval(),
             arguments,
@@ -140,6 +140,17 @@ def _write(
     assert program is not None
     ClearMetadataAndDocStringPass()(program.model)  # stack traces, with the paths of this machine
     program.save(path)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hush the exporter's words about its own code, torchvision and axes that share a name."""
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _flat(layers: Iterable[KeyValue]) -> list[Tensor]:
