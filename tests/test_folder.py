@@ -7,6 +7,8 @@ import heedful
 from heedful.checkpoint import load_model
 from heedful.errors import ModelFolderError, StorageError
 from heedful.folder import ModelFolder, folder_written_whole, write_atomically
+from heedful.model.alignment_head import AlignmentHead, usual_head
+from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
@@ -73,6 +75,30 @@ def test_a_damaged_config_is_named(copy, content, message):
 
     with pytest.raises(ModelFolderError, match=message):
         copy.config()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", r"alignment\.json: damaged, not a JSON object"),
+        ('{"layer": 0, "neck": 1}', r"alignment\.json: .*unexpected keyword argument 'neck'"),
+        ('{"layer": 1}', r"no head None in layer 1 of 1 layers with 2 heads, counted from 0"),
+        ('{"layer": 0, "head": 2}', r"no head 2 in layer 0 of 1 layers with 2 heads"),
+        ('{"layer": 0, "shift": 2}', r"alignment\.json: shift must be 0 or 1, got 2"),
+    ],
+)
+def test_an_alignment_head_that_is_not_there_is_named(copy, content, message):
+    copy.alignment_file.write_text(content)
+
+    with pytest.raises(ModelFolderError, match=message):
+        copy.alignment_head()
+
+
+def test_a_folder_without_a_chosen_head_has_the_usual_one(copy):
+    copy.alignment_file.unlink(missing_ok=True)
+
+    assert copy.alignment_head() == AlignmentHead(layer=0)
+    assert usual_head(ModelConfig(vocab_size=9)) == AlignmentHead(layer=4)  # of six
 
 
 def test_a_provenance_without_its_parts_is_named(copy):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import HeedfulError, ModelFolderError, StorageError
+from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import Tokenizer
 
@@ -27,6 +28,7 @@ class ModelFolder:
         self.card_file = path / "README.md"
         self.curves_file = path / "curves.csv"
         self.curves_picture = path / "curves.svg"
+        self.alignment_file = path / "alignment.json"
         self.ctranslate2 = path / "ctranslate2"
         self.onnx = path / "onnx"
         self.training = path / "training"
@@ -65,6 +67,19 @@ class ModelFolder:
                 f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
             )
         return provenance
+
+    def alignment_head(self) -> AlignmentHead:
+        """Read which attention aligns words; a folder that does not say gets the usual one."""
+        config = self.config()
+        if not self.alignment_file.exists():
+            return usual_head(config)
+        document = self._read_json(self.alignment_file)
+        try:
+            head = AlignmentHead(**document)
+            head.check(config)
+        except (TypeError, HeedfulError) as error:
+            raise ModelFolderError(f"{self.alignment_file}: {error}") from error
+        return head
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""
