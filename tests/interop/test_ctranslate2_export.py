@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from heedful.checkpoint import save_model
+from heedful.decoding import hypothesis
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.decoding.search import chances
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder
 from heedful.interop.ctranslate2_export import export_ctranslate2
@@ -101,6 +103,91 @@ def test_another_head_looks_elsewhere(tmp_path, tokenizer):
             looks.add(best.attention[:2])
 
     assert len(looks) == 10
+
+
+SOURCES = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_both_engines_go_on_alike_after_a_prefix(tmp_path, tokenizer, beam_size):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    prefixes, config = [[300, 301], [], [7]], SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine(model).search(SOURCES, config, prefixes)
+    theirs = CTranslate2Engine(folder, EXACT).search(SOURCES, config, prefixes)
+
+    assert ours[1] == PyTorchEngine(model).search(SOURCES, config)[1]
+    for prefix, one, other in zip(prefixes, ours, theirs, strict=True):
+        assert all(h.pieces[: len(prefix)] == tuple(prefix) for h in one)
+        assert [h.pieces for h in one] == [h.pieces for h in other]
+        assert [h.log_probability for h in one] == pytest.approx(
+            [h.log_probability for h in other], abs=1e-3
+        )
+
+
+def test_both_engines_find_a_text_and_the_next_piece_equally_likely(tmp_path, tokenizer):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    ours, theirs = PyTorchEngine(model), CTranslate2Engine(folder, EXACT)
+    targets = [[20, 300], [], [30, 31, 32, 33]]
+
+    scores = ours.score(SOURCES, targets)
+    assert [len(score) for score in scores] == [3, 1, 5]
+    for one, other in zip(scores, theirs.score(SOURCES, targets), strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+
+    for prefix in ([], [20], [20, 300]):
+        likely = ours.next_pieces(SOURCES[0], prefix)
+        assert likely[([*targets[0], 3])[len(prefix)]] == pytest.approx(scores[0][len(prefix)])
+        assert likely == pytest.approx(theirs.next_pieces(SOURCES[0], prefix), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(seed=1),
+        Sampling(temperature=0.5, top_k=6, seed=2),
+        Sampling(temperature=2.0, top_p=0.4, seed=3),
+        Sampling(temperature=1.5, top_k=20, top_p=0.8, seed=4),
+    ],
+)
+@pytest.mark.parametrize("name", ["ours", "theirs"])
+def test_pieces_are_drawn_as_often_as_their_chances_say(
+    tmp_path, tokenizer, monkeypatch, sampling, name
+):
+    monkeypatch.setattr(hypothesis, "_EXTRA_LENGTH", 0)
+    folder, model = exported(tmp_path / "model", tokenizer)
+    with torch.no_grad():
+        model.embedding.weight *= 3  # so that some pieces are likelier than others
+    save_model(folder, model)
+    export_ctranslate2(folder)
+    engine = PyTorchEngine(model) if name == "ours" else CTranslate2Engine(folder, EXACT)
+    config, num = SearchConfig(beam_size=1, sampling=sampling), 400
+
+    drawn = [best for (best,) in engine.search([[9, 10]] * num, config)]
+    first = np.bincount([(*h.pieces, 3)[0] for h in drawn], minlength=tokenizer.vocab_size)
+
+    likely = torch.tensor([PyTorchEngine(model).next_pieces([9, 10], [])])
+    expected = chances(likely, sampling)[0].numpy() * num
+    assert first[expected == 0].sum() == 0
+    common = expected > 5
+    surprise = ((first - expected)[common] ** 2 / expected[common]).sum()
+    assert surprise < 2.5 * common.sum() + 3  # chi-square: about one for each piece
+    assert drawn == [best for (best,) in engine.search([[9, 10]] * num, config)]
+
+
+def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
+    tmp_path, tokenizer, monkeypatch
+):
+    monkeypatch.setattr(hypothesis, "_EXTRA_LENGTH", 1)
+    folder, _ = exported(tmp_path / "model", tokenizer)
+    engine = CTranslate2Engine(folder, EXACT)
+    config = SearchConfig(beam_size=1, alpha=0.0, sampling=Sampling(seed=5))
+
+    (short,), (long,) = engine.search([[9], [9] * 12], config, [[4], []])
+
+    assert (len(short.pieces), short.is_finished) == (2, False)
+    assert short.log_probability == pytest.approx(engine.score([[9]], [short.pieces])[0][1])
+    assert len(long.pieces) > 2
 
 
 def test_heads_of_another_width_are_refused(tmp_path, tokenizer):

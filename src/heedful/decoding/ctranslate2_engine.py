@@ -1,14 +1,21 @@
 """The fast engine: CTranslate2, without torch."""
 
+import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
+
+import ctranslate2
+import numpy as np
 
 from heedful.decoding.hypothesis import (
-    EXTRA_LENGTH,
     Hypothesis,
+    Sampling,
     SearchConfig,
     attention_of_pieces,
     best_first,
+    length_limit,
 )
 from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
@@ -41,17 +48,68 @@ class CTranslate2Engine:
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        prefixes: Sequence[Sequence[int]] = (),
+    ) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first.
+
+        Each begins with its prefix, if there are any.
+        """
         if len(sources) >= _MANY and not self._is_settled:
             self._settle()
-        limits = [min(len(source) + EXTRA_LENGTH, self._most_pieces) for source in sources]
-        found = self._search(sources, config, max(limits, default=0))
+        prefixes = prefixes or [()] * len(sources)
+        limits = [
+            min(length_limit(len(source), len(prefix)), self._most_pieces)
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        longest = max(limits, default=0)
+        found = self._search(sources, prefixes, config, longest)
         for index, limit in enumerate(limits):
-            # CTranslate2 has one limit for a whole batch; who went beyond his own tries again.
-            if any(len(hypothesis.pieces) >= limit for hypothesis in found[index]):
-                (found[index],) = self._search([sources[index]], config, limit)
+            # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
+            # alone, and what was drawn by chance is cut off.
+            is_over = any(len(hypothesis.pieces) >= limit for hypothesis in found[index])
+            if is_over and limit < longest:
+                alone = [sources[index]], [prefixes[index]]
+                if config.sampling:
+                    found[index] = [self._cut(*alone, found[index][0], limit)]
+                else:
+                    (found[index],) = self._search(*alone, config, limit)
         return [best_first(hypotheses, config) for hypotheses in found]
+
+    def score(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Return the log-probability of each piece of every target, and of its end."""
+        results = self._translator.score_batch(
+            [self._spell(source) for source in sources],
+            [self._spell(target) for target in targets],
+            max_input_length=0,
+            max_batch_size=self._layout.batch_tokens,
+            batch_type="tokens",
+        )
+        return [result.log_probs for result in results]
+
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
+        (result,) = self._translator.translate_batch(
+            [self._spell(source)],
+            target_prefix=[self._spell(prefix)],
+            beam_size=1,
+            min_decoding_length=0,
+            max_decoding_length=len(prefix) + 1,
+            max_input_length=0,
+            return_end_token=True,
+            return_logits_vocab=True,
+        )
+        logits = np.array(result.logits[0][-1], dtype=np.float64)
+        likely: list[float] = (logits - np.logaddexp.reduce(logits)).tolist()
+        return likely
+
+    def _spell(self, ids: Sequence[int]) -> list[str]:
+        return [self._pieces[id] for id in ids]
 
     def _load(self, layout: Layout) -> None:
         try:
@@ -69,10 +127,16 @@ class CTranslate2Engine:
         self._is_settled = True
 
     def _search(
-        self, sources: Sequence[list[int]], config: SearchConfig, limit: int
+        self,
+        sources: Sequence[list[int]],
+        prefixes: Sequence[Sequence[int]],
+        config: SearchConfig,
+        limit: int,
     ) -> list[list[Hypothesis]]:
-        results = self._translator.translate_batch(
-            [[self._pieces[id] for id in source] for source in sources],
+        translator, chance = self._chosen(config.sampling)
+        results = translator.translate_batch(
+            [self._spell(source) for source in sources],
+            target_prefix=[self._spell(prefix) for prefix in prefixes] if any(prefixes) else None,
             beam_size=config.beam_size,
             patience=config.num_ended / config.beam_size,
             num_hypotheses=config.num_ended,
@@ -85,6 +149,7 @@ class CTranslate2Engine:
             return_scores=True,
             return_end_token=True,
             return_attention=config.attention,
+            **chance,
         )
         return [
             [
@@ -93,6 +158,35 @@ class CTranslate2Engine:
             ]
             for result in results
         ]
+
+    def _cut(
+        self,
+        sources: list[list[int]],
+        prefixes: list[Sequence[int]],
+        hypothesis: Hypothesis,
+        limit: int,
+    ) -> Hypothesis:
+        (log_probabilities,) = self.score(sources, [hypothesis.pieces])
+        return Hypothesis(
+            hypothesis.pieces[:limit],
+            sum(log_probabilities[len(prefixes[0]) : limit]),
+            is_finished=False,
+            attention=hypothesis.attention and hypothesis.attention[:limit],
+        )
+
+    def _chosen(self, sampling: Sampling | None) -> tuple[ctranslate2.Translator, dict[str, Any]]:
+        """Return what translates, and the options by which it draws, if it is to draw."""
+        if not sampling:
+            return self._translator, {}
+        seed = secrets.randbits(31) if sampling.seed is None else sampling.seed
+        ctranslate2.set_random_seed(seed)
+        # Each thread is seeded once, when it starts: one new thread draws what the seed says.
+        layout = replace(self._layout, workers=1)
+        return layout.translator(self._folder), {
+            "sampling_temperature": sampling.temperature,
+            "sampling_topk": sampling.top_k,
+            "sampling_topp": sampling.top_p,
+        }
 
     def _hypothesis(
         self, pieces: list[str], log_probability: float, steps: list[list[float]] | None

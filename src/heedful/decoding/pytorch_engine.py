@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
+from random import Random
 
 import torch
 from torch import Tensor
@@ -10,12 +11,12 @@ from torch import Tensor
 from heedful.checkpoint import load_model
 from heedful.cores import num_cores, side_by_side
 from heedful.decoding.hypothesis import (
-    EXTRA_LENGTH,
     Hypothesis,
     SearchConfig,
     attention_of_pieces,
+    length_limit,
 )
-from heedful.decoding.search import beam_search, greedy_search
+from heedful.decoding.search import Forced, beam_search, forced, greedy_search, sample
 from heedful.folder import ModelFolder
 from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.recording import record_attention
@@ -38,13 +39,28 @@ class PyTorchEngine:
         """Read the weights of a model folder."""
         return cls(load_model(folder), folder.alignment_head())
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first; sorts by length within."""
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        prefixes: Sequence[Sequence[int]] = (),
+    ) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first; sorts by length within.
+
+        Each begins with its prefix, if there are any.
+        """
         self.model.eval()
+        prefixes = prefixes or [()] * len(sources)
+        dice = _dice(config, len(sources))
         batches = _plan(sources, config.beam_size)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            return self._search_batch([sources[index] for index in batch], config)
+            return self._search_batch(
+                [sources[index] for index in batch],
+                [prefixes[index] for index in batch],
+                [dice[index] for index in batch],
+                config,
+            )
 
         results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
         found = dict(zip(chain(*batches), chain(*results), strict=True))
@@ -52,14 +68,54 @@ class PyTorchEngine:
         return self._with_attention(sources, hypotheses) if config.attention else hypotheses
 
     @torch.no_grad()
+    def score(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
+        """Return the log-probability of each piece of every target, and of its end."""
+        self.model.eval()
+        scores = []
+        for source, target in zip(sources, targets, strict=True):
+            likely = self._next_pieces(source, target)
+            ended = torch.tensor([*target, EOS], device=self._device)
+            scores.append(likely.gather(1, ended[:, None])[:, 0].tolist())
+        return scores
+
+    @torch.no_grad()
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
+        self.model.eval()
+        likely: list[float] = self._next_pieces(source, prefix)[-1].tolist()
+        return likely
+
+    def _next_pieces(self, source: Sequence[int], target: Sequence[int]) -> Tensor:
+        """Return the log-probability of every piece after every beginning of the target."""
+        read = torch.tensor([[*source, EOS]], device=self._device)
+        written = torch.tensor([[BOS, *target]], device=self._device)
+        scores: Tensor = self.model(read, written)[0]
+        return scores.log_softmax(dim=-1)
+
+    @torch.no_grad()
     def _search_batch(
-        self, sources: list[list[int]], config: SearchConfig
+        self,
+        sources: list[list[int]],
+        prefixes: list[Sequence[int]],
+        dice: list[Random],
+        config: SearchConfig,
     ) -> list[list[Hypothesis]]:
-        state = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
-        limits = [self._most_pieces(len(source)) for source in sources]
+        encoded = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
+        state, step = (
+            Forced(encoded, pad([list(prefix) for prefix in prefixes])),
+            forced(self._step),
+        )
+        limits = [
+            self._most_pieces(len(source), len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        if config.sampling:
+            return [[drawn] for drawn in sample(step, state, limits, config.sampling, dice)]
         if config.beam_size == 1:
-            return [[best] for best in greedy_search(self._step, state, limits)]
-        return beam_search(self._step, state, limits, config)
+            return [[best] for best in greedy_search(step, state, limits)]
+        return beam_search(step, state, limits, config)
 
     @torch.no_grad()
     def _with_attention(
@@ -87,8 +143,8 @@ class PyTorchEngine:
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def _most_pieces(self, source_length: int) -> int:
-        config, wanted = self.model.config, source_length + EXTRA_LENGTH
+    def _most_pieces(self, num_source: int, num_forced: int) -> int:
+        config, wanted = self.model.config, length_limit(num_source, num_forced)
         return min(wanted, config.max_length) if config.positions == "learned" else wanted
 
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -101,6 +157,12 @@ def _with_rows(hypothesis: Hypothesis, steps: list[list[float]], shift: int) -> 
     num_pieces = len(hypothesis.pieces)
     written = steps[: num_pieces + hypothesis.is_finished]
     return replace(hypothesis, attention=attention_of_pieces(written, num_pieces, shift))
+
+
+def _dice(config: SearchConfig, num_sources: int) -> list[Random]:
+    """Give each source dice of its own, so that it does not matter what shares its batch."""
+    seed = config.sampling and config.sampling.seed
+    return [Random(None if seed is None else f"{seed} {index}") for index in range(num_sources)]
 
 
 def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:

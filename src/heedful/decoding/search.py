@@ -1,14 +1,16 @@
-"""Greedy and beam search (section 6.1) over anything that can score the next piece."""
+"""Greedy and beam search (section 6.1), and sampling, over anything that scores the next piece."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig, best_first
-from heedful.specials import BOS, EOS
+from heedful.decoding.hypothesis import Hypothesis, Sampling, SearchConfig, best_first
+from heedful.specials import BOS, EOS, PAD
 
 
 @runtime_checkable
@@ -23,8 +25,47 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
 
+Choose = Callable[[Tensor, Tensor], Tensor]
+"""Log-probabilities [rows vocab] and sentence numbers [rows] in; the next piece of each out."""
+
+
 def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
+    return _follow(step, state, max_lengths, lambda likely, _: likely.max(dim=1).indices)
+
+
+def sample(
+    step: Step, state: State, max_lengths: Sequence[int], sampling: Sampling, dice: Sequence[Random]
+) -> list[Hypothesis]:
+    """Draw the next piece of every sentence, by dice of its own, until it is EOS."""
+
+    def draw(
+        log_probabilities: Float[Tensor, "rows vocab"], sentences: Int[Tensor, " rows"]
+    ) -> Int[Tensor, " rows"]:
+        heights = chances(log_probabilities, sampling).cumsum(dim=1)
+        thrown = torch.tensor([[dice[s].random()] for s in sentences.tolist()]) * heights[:, -1:]
+        return torch.searchsorted(heights, thrown, right=True)[:, 0]
+
+    return _follow(step, state, max_lengths, draw)
+
+
+def chances(
+    log_probabilities: Float[Tensor, "rows vocab"], sampling: Sampling
+) -> Float[Tensor, "rows vocab"]:
+    """Return how likely each piece is drawn: tempered, of the top k, and of these the top p."""
+    tempered = log_probabilities.double() / sampling.temperature
+    likely, pieces = tempered.sort(dim=1, descending=True, stable=True)
+    likely[:, sampling.top_k or likely.size(1) :] = -torch.inf
+    probabilities = likely.softmax(dim=1)
+    before = probabilities.cumsum(dim=1) - probabilities
+    drawn = likely.masked_fill(before >= sampling.top_p, -torch.inf).softmax(dim=1)
+    return torch.zeros_like(drawn).scatter(1, pieces, drawn)
+
+
+def _follow(
+    step: Step, state: State, max_lengths: Sequence[int], choose: Choose
+) -> list[Hypothesis]:
+    """Go on with one piece at a time until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
     limits = torch.tensor(max_lengths)
     sentences = torch.arange(len(max_lengths))
@@ -32,8 +73,8 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
     totals = torch.zeros(len(max_lengths))
     while len(sentences):
         log_probabilities, state = step(written[:, -1], state)
-        best, pieces = log_probabilities.max(dim=1)
-        totals = totals + best
+        pieces = choose(log_probabilities, sentences)
+        totals = totals + log_probabilities.gather(1, pieces[:, None])[:, 0]
         written = torch.cat([written, pieces[:, None]], dim=1)
         ends = pieces == EOS
         stops = ends | (limits <= written.size(1) - 1)
@@ -46,6 +87,32 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
             )
             state = state.select(rows)
     return [hypothesis for hypothesis in found if hypothesis is not None]
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A state whose next pieces are given, for as long as they are not PAD."""
+
+    state: Any
+    given: Int[Tensor, "rows length"]
+
+    def select(self, rows: Int[Tensor, " chosen"]) -> "Forced":
+        """Keep the given rows, in the given order."""
+        return Forced(self.state.select(rows), self.given[rows])
+
+
+def forced(step: Step) -> Step:
+    """Make a step write what is given before it writes what it likes."""
+
+    def forced_step(last: Tensor, state: Forced) -> tuple[Tensor, Forced]:
+        log_probabilities, inner = step(last, state.state)
+        given, later = state.given[:, :1], state.given[:, 1:]
+        if given.size(1):
+            certain = torch.full_like(log_probabilities, -torch.inf).scatter(1, given, 0.0)
+            log_probabilities = torch.where(given == PAD, log_probabilities, certain)
+        return log_probabilities, Forced(inner, later)
+
+    return forced_step
 
 
 def beam_search(

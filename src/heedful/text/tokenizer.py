@@ -16,7 +16,9 @@ from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 
 _NUM_SPECIAL = 4
-_NUM_RESERVED = _NUM_SPECIAL + 256  # byte fallback gives every byte a piece, so no character is ever lost
+_NUM_RESERVED = (
+    _NUM_SPECIAL + 256
+)  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
 _SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8

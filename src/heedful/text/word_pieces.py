@@ -42,12 +42,10 @@ def word_pieces(
     return WordPieces(tuple(text[begin:end] for begin, end in spans), membership)
 
 
-def best_links(
-    attention: ArrayLike, source: WordPieces, target: WordPieces
-) -> NDArray[np.intp]:
+def best_links(attention: ArrayLike, source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
     """Return for each target word the source word that its pieces looked at most.
 
     Several matrices, in front of the axes of target and source pieces, are linked at once.
     """
     between_words = target.membership @ np.asarray(attention) @ source.membership.T
-    return between_words.argmax(axis=-1)
+    return np.argmax(between_words, axis=-1)
