@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_penalty
-from heedful.decoding.search import beam_search, greedy_search
+from heedful.decoding.search import beam_search, forbid_repeats, greedy_search
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS
 
@@ -156,6 +156,31 @@ def test_a_beam_as_wide_as_the_language_finds_the_best_sentence_there_is(seed):
         assert best.log_probability == pytest.approx(finished[1], abs=1e-4)
     else:
         assert best.log_probability > finished[1]
+
+
+def test_what_would_be_written_a_second_time_is_forbidden():
+    """AB was written, so after another A anything but B may follow."""
+    equal = torch.full((2, 6), 1 / 6).log()
+    written = torch.tensor([[BOS, A, B, A], [BOS, B, B, A]])
+
+    allowed = forbid_repeats(equal, written, size=2).exp()
+
+    assert allowed[0, B] == 0
+    assert allowed[0].sum().item() == pytest.approx(1)
+    assert torch.allclose(allowed[1], equal[1].exp())
+
+
+def test_a_loop_ends_where_repeating_is_forbidden():
+    endless = language(BOS_A=1.0, A_A=0.9, A_EOS=0.1)
+
+    (free,) = greedy(endless, max_length=9)
+    (bound,) = greedy_search(step, Bigrams(endless[None]), [9], no_repeat=2)
+    ((best, *_),) = beam_search(
+        step, Bigrams(endless[None]), [9], SearchConfig(beam_size=2), no_repeat=2
+    )
+
+    assert free.pieces == (A,) * 9
+    assert bound.pieces == best.pieces == (A, A)
 
 
 def test_output_stops_at_the_limit_of_its_own_sentence():

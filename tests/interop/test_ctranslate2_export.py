@@ -1,5 +1,8 @@
+from itertools import chain, pairwise
+
 import pytest
 import torch
+from torch.testing import assert_close
 
 from heedful.checkpoint import save_model
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
@@ -26,7 +29,7 @@ def tokenizer():
 def exported(path, tokenizer, **changes) -> tuple[ModelFolder, Transformer]:
     folder = ModelFolder(path)
     torch.manual_seed(5)
-    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **SIZES, **changes)).eval()
+    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **(SIZES | changes))).eval()
     with torch.no_grad():  # of a trained size, so that norms and biases show
         for parameter in model.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -60,6 +63,38 @@ def test_both_engines_find_the_same(tmp_path, tokenizer, normalisation, position
         assert [h.log_probability for h in one] == pytest.approx(
             [h.log_probability for h in other], abs=1e-3
         )
+
+
+@pytest.mark.parametrize("num_layers", [1, 3])
+def test_both_engines_look_at_the_same_places(tmp_path, tokenizer, num_layers):
+    folder, model = exported(tmp_path / "model", tokenizer, num_layers=num_layers)
+    sources, config = [[5, 6, 7], [8, 9, 260, 261, 262]], SearchConfig(beam_size=2)
+
+    ours = PyTorchEngine(model).search(sources, config, attention=True)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=True)
+
+    for source, one, other in zip(sources, ours, theirs, strict=True):
+        for our, their in zip(one, other, strict=True):
+            weights = torch.tensor(our.attention)
+            assert weights.shape == (len(our.pieces), len(source))
+            assert_close(weights, torch.tensor(their.attention))
+    assert PyTorchEngine(model).search(sources, config)[0][0].attention is None
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_both_engines_avoid_repetition_alike(tmp_path, tokenizer, beam_size):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    sources, config = [[5, 6, 7], [8, 9, 260, 261, 262]], SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine(model).search(sources, config, no_repeat=2)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, no_repeat=2)
+
+    assert [[h.pieces for h in found] for found in ours] == [
+        [h.pieces for h in found] for found in theirs
+    ]
+    for hypothesis in chain(*ours):
+        pairs = list(pairwise(hypothesis.pieces))
+        assert len(set(pairs)) == len(pairs)
 
 
 def test_heads_of_another_width_are_refused(tmp_path, tokenizer):

@@ -1,6 +1,9 @@
 """The fast engine: CTranslate2, without torch."""
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import Any
 
 from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig, best_first
 from heedful.decoding.layout import Layout, best_layout, known_layout
@@ -33,16 +36,26 @@ class CTranslate2Engine:
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+    ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first."""
         if len(sources) >= _MANY and not self._is_settled:
             self._settle()
         limits = [min(len(source) + EXTRA_LENGTH, self._most_pieces) for source in sources]
-        found = self._search(sources, config, max(limits, default=0))
+        search = partial(
+            self._search, config=config, return_attention=attention, no_repeat_ngram_size=no_repeat
+        )
+        found = search(sources, limit=max(limits, default=0))
         for index, limit in enumerate(limits):
             # CTranslate2 has one limit for a whole batch; who went beyond his own tries again.
             if any(len(hypothesis.pieces) >= limit for hypothesis in found[index]):
-                (found[index],) = self._search([sources[index]], config, limit)
+                (found[index],) = search([sources[index]], limit=limit)
         return [best_first(hypotheses, config) for hypotheses in found]
 
     def _load(self, layout: Layout) -> None:
@@ -61,7 +74,7 @@ class CTranslate2Engine:
         self._is_settled = True
 
     def _search(
-        self, sources: Sequence[list[int]], config: SearchConfig, limit: int
+        self, sources: Sequence[list[int]], config: SearchConfig, limit: int, **options: Any
     ) -> list[list[Hypothesis]]:
         results = self._translator.translate_batch(
             [[self._pieces[id] for id in source] for source in sources],
@@ -76,16 +89,21 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
+            **options,
         )
         return [
             [
                 self._hypothesis(*found)
-                for found in zip(result.hypotheses, result.scores, strict=True)
+                for found in zip_longest(result.hypotheses, result.scores, result.attention)
             ]
             for result in results
         ]
 
-    def _hypothesis(self, pieces: list[str], log_probability: float) -> Hypothesis:
+    def _hypothesis(
+        self, pieces: list[str], log_probability: float, attention: list[list[float]] | None
+    ) -> Hypothesis:
         ids = tuple(self._ids[piece] for piece in pieces)
         is_finished = ids[-1:] == (EOS,)
-        return Hypothesis(ids[:-1] if is_finished else ids, log_probability, is_finished)
+        ids = ids[:-1] if is_finished else ids
+        looked = None if attention is None else tuple(map(tuple, attention[: len(ids)]))
+        return Hypothesis(ids, log_probability, is_finished, looked)

@@ -1,12 +1,14 @@
 """What search looks for, and how it is ranked (section 6.1)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heedful.errors import ConfigError
 
 PATIENCE = 2  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
+
+Attention = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,8 @@ class Hypothesis:
     log_probability: float
     is_finished: bool = True
     """Whether it ended in EOS, rather than at the length limit."""
+    attention: Attention | None = field(default=None, compare=False, repr=False)
+    """How much each piece looked at each piece of the source, EOS left out; only if asked for."""
 
     def score(self, alpha: float) -> float:
         """Return log-probability over the length penalty ((5 + n) / 6)^α, EOS counted in n."""

@@ -1,9 +1,13 @@
 """The readable engine: our own model and search, on PyTorch."""
 
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
 from itertools import chain
+from typing import cast
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from heedful.checkpoint import load_model
@@ -11,8 +15,9 @@ from heedful.cores import num_cores, side_by_side
 from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.folder import ModelFolder
-from heedful.model.transformer import DecoderState, Transformer
-from heedful.specials import EOS
+from heedful.model.attention import exact_attention
+from heedful.model.transformer import DecoderLayer, DecoderState, Transformer
+from heedful.specials import BOS, EOS
 from heedful.text.batches import pad
 
 _BATCH_TOKENS = 2_048  # source pieces translated at once, padding and beams included
@@ -29,13 +34,22 @@ class PyTorchEngine:
         """Read the weights of a model folder."""
         return cls(load_model(folder))
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+    ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; sorts by length within."""
         self.model.eval()
         batches = _plan(sources, config.beam_size)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            return self._search_batch([sources[index] for index in batch], config)
+            chosen = [sources[index] for index in batch]
+            found = self._search_batch(chosen, config, no_repeat)
+            return self._with_attention(chosen, found) if attention else found
 
         results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
         found = dict(zip(chain(*batches), chain(*results), strict=True))
@@ -43,13 +57,34 @@ class PyTorchEngine:
 
     @torch.no_grad()
     def _search_batch(
-        self, sources: list[list[int]], config: SearchConfig
+        self, sources: list[list[int]], config: SearchConfig, no_repeat: int
     ) -> list[list[Hypothesis]]:
         state = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
         limits = [self._most_pieces(len(source)) for source in sources]
         if config.beam_size == 1:
-            return [[best] for best in greedy_search(self._step, state, limits)]
-        return beam_search(self._step, state, limits, config)
+            return [[best] for best in greedy_search(self._step, state, limits, no_repeat)]
+        return beam_search(self._step, state, limits, config, no_repeat)
+
+    @torch.no_grad()
+    def _with_attention(
+        self, sources: list[list[int]], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        """Read what was found once more, and note where the layer that aligns best looked."""
+        # Modules of its own, but the same weights: other threads go on with the model as it is.
+        shared = chain(self.model.parameters(), self.model.buffers())
+        model = deepcopy(self.model, {id(tensor): tensor for tensor in shared})
+        layer = cast(DecoderLayer, model.decoder[model.config.alignment_layer])
+        for source, hypotheses in zip(sources, found, strict=True):
+            targets = pad([[BOS, *h.pieces] for h in hypotheses]).to(self._device)
+            state = model.encode(pad([[*source, EOS]] * len(targets)).to(self._device))
+            layer.source_attention.attend = recorder = _Recorder()
+            model.decode(targets, state)
+            weights = recorder.weights.mean(dim=1)[:, :, :-1].tolist()
+            hypotheses[:] = [
+                replace(h, attention=tuple(map(tuple, rows[: len(h.pieces)])))
+                for h, rows in zip(hypotheses, weights, strict=True)
+            ]
+        return found
 
     @property
     def _device(self) -> torch.device:
@@ -63,6 +98,16 @@ class PyTorchEngine:
         # The search itself stays on the CPU, wherever the model is.
         x, state = self.model.decode(last[:, None].to(state.source_visible.device), state)
         return self.model.logits(x[:, 0]).log_softmax(dim=-1).cpu(), state
+
+
+class _Recorder:
+    """Attention that keeps its weights."""
+
+    weights: Float[Tensor, "batch head query key"]
+
+    def __call__(self, query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        gathered, self.weights = exact_attention(query, key, value, visible)
+        return gathered
 
 
 def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:

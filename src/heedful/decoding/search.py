@@ -23,7 +23,9 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
 
-def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[Hypothesis]:
+def greedy_search(
+    step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
+) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
     limits = torch.tensor(max_lengths)
@@ -32,6 +34,7 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
     totals = torch.zeros(len(max_lengths))
     while len(sentences):
         log_probabilities, state = step(written[:, -1], state)
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
         best, pieces = log_probabilities.max(dim=1)
         totals = totals + best
         written = torch.cat([written, pieces[:, None]], dim=1)
@@ -49,7 +52,11 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
 
 
 def beam_search(
-    step: Step, state: State, max_lengths: Sequence[int], config: SearchConfig
+    step: Step,
+    state: State,
+    max_lengths: Sequence[int],
+    config: SearchConfig,
+    no_repeat: int = 0,
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
@@ -58,10 +65,26 @@ def beam_search(
     """
     beams = _Beams(max_lengths, config)
     while len(beams.sentences):
-        log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
+        written = beams.written.flatten(0, 1)
+        log_probabilities, state = step(written[:, -1], state)
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
         rows = beams.advance(log_probabilities)
         state = state.select(rows)
     return [best_first(found, config) for found in beams.found]
+
+
+def forbid_repeats(
+    log_probabilities: Float[Tensor, "rows vocab"], written: Int[Tensor, "rows length"], size: int
+) -> Float[Tensor, "rows vocab"]:
+    """Leave no probability to pieces that would write `size` pieces in a row a second time."""
+    if not size or written.size(1) < size:
+        return log_probabilities
+    runs = written.unfold(1, size, 1)
+    begins_again = (runs[:, :, :-1] == written[:, None, written.size(1) - size + 1 :]).all(dim=2)
+    rows, starts = begins_again.nonzero(as_tuple=True)
+    allowed = log_probabilities.clone()
+    allowed[rows, runs[rows, starts, -1]] = -torch.inf
+    return allowed.log_softmax(dim=-1)
 
 
 class _Beams:

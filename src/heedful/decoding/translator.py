@@ -19,8 +19,19 @@ _CHUNK = 1_024  # lines translated together, so that lengths can be matched
 class Engine(Protocol):
     """Whatever turns source ids into hypotheses."""
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+    ) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first.
+
+        They come with their attention over the source if asked, and never write as many pieces
+        in a row as `no_repeat` says a second time.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,7 +45,13 @@ def ctranslate2_spec(model: Transformer, tokenizer: Tokenizer) -> TransformerSpe
     _refuse_other_heads(model.config)
     config, weights = model.config, _Weights(model)
     is_pre = config.normalisation == "pre"
-    spec = TransformerSpec.from_config(config.num_layers, config.num_heads, pre_norm=is_pre)
+    spec = TransformerSpec.from_config(
+        config.num_layers,
+        config.num_heads,
+        pre_norm=is_pre,
+        alignment_layer=config.alignment_layer,
+        alignment_heads=config.num_heads,
+    )
     spec.encoder.embeddings[0].weight = weights["embedding.weight"]
     spec.decoder.embeddings.weight = spec.decoder.projection.weight = weights["embedding.weight"]
     for name, stack in ("encoder", spec.encoder), ("decoder", spec.decoder):

@@ -44,6 +44,11 @@ class ModelConfig:
     max_length: int = 1024
     """Rows of the table of learned positions (table 3, row E); sinusoids have no end."""
 
+    @property
+    def alignment_layer(self) -> int:
+        """The decoder layer whose attention tells best which word translates which."""
+        return max(self.num_layers - 2, 0)
+
     def __post_init__(self) -> None:
         for name in ("vocab_size", "num_layers", "d_model", "d_ff", "num_heads", "max_length"):
             if getattr(self, name) < 1:
