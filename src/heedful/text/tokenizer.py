@@ -1,5 +1,6 @@
 """Text to piece ids and back: SentencePiece BPE, one vocabulary for both languages."""
 
+import codecs
 import io
 import math
 import re
@@ -88,6 +89,23 @@ class Tokenizer:
         """Join piece ids to text; reserved ids are left out."""
         kept = [id for id in ids if id not in (PAD, UNK, BOS, EOS)]
         return str(self._processor.decode(kept)).removeprefix(" ")
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """Return what each piece adds to the text; the last byte of a character adds all of it."""
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        spelt = []
+        for id, piece in zip(ids, self.pieces(ids), strict=True):
+            if id in (PAD, UNK, BOS, EOS):
+                spelt.append("")
+            elif self._processor.is_byte(id):
+                spelt.append(decoder.decode(bytes([int(piece[1:-1], 16)])))
+            else:
+                spelt.append(decoder.decode(b"", final=True) + piece.replace(_SPACE, " "))
+        return [spelt[0].removeprefix(" "), *spelt[1:]] if spelt else []
+
+    def knows(self, character: str) -> bool:
+        """Whether a character has a piece of its own, and need not be spelt in bytes."""
+        return int(self._processor.piece_to_id(character)) != UNK
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
