@@ -20,6 +20,7 @@ from heedful.decoding.search import (
     Forced,
     beam_search,
     chances,
+    forbid_repeats,
     forced,
     greedy_search,
     sample,
@@ -177,6 +178,7 @@ def test_a_beam_as_wide_as_the_language_finds_the_best_sentence_there_is(seed):
 @given(seed=st.integers(0, 10_000), beam_size=st.integers(1, 4))
 def test_a_forced_search_begins_as_told_and_goes_on_as_if_it_had_chosen_so(seed, beam_size):
     free, table = random_tables(seed, 2)
+    table[:, BOS] = NOTHING  # it begins a sentence, and nothing else
     given = torch.tensor([[0, 0], [A, B]])
     config = SearchConfig(beam_size=beam_size, alpha=0.0)
 
@@ -244,6 +246,31 @@ def test_the_chances_are_those_computed_by_hand(sampling, expected):
     assert found.tolist() == pytest.approx(torch.tensor(expected)[order].tolist(), abs=1e-6)
 
 
+def test_what_would_be_written_a_second_time_is_forbidden():
+    """AB was written, so after another A anything but B may follow."""
+    equal = torch.full((2, 6), 1 / 6).log()
+    written = torch.tensor([[BOS, A, B, A], [BOS, B, B, A]])
+
+    allowed = forbid_repeats(equal, written, size=2).exp()
+
+    assert allowed[0, B] == 0
+    assert allowed[0].sum().item() == pytest.approx(1)
+    assert torch.allclose(allowed[1], equal[1].exp())
+
+
+def test_a_loop_ends_where_repeating_is_forbidden():
+    endless = language(BOS_A=1.0, A_A=0.9, A_EOS=0.1)
+
+    (free,) = greedy(endless, max_length=9)
+    (bound,) = greedy_search(step, Bigrams(endless[None]), [9], no_repeat=2)
+    ((best, *_),) = beam_search(
+        step, Bigrams(endless[None]), [9], SearchConfig(beam_size=2), no_repeat=2
+    )
+
+    assert free.pieces == (A,) * 9
+    assert bound.pieces == best.pieces == (A, A)
+
+
 def test_output_stops_at_the_limit_of_its_own_sentence():
     endless = language(BOS_A=1.0, A_A=1.0)
 
@@ -294,7 +321,6 @@ def test_the_defaults_are_those_of_section_6_1():
         ({"beam_size": 0}, r"beam_size must be at least 1, got 0"),
         ({"alpha": -1.0}, r"alpha must be from 0 to 10, got -1.0"),
         ({"alpha": math.nan}, r"alpha must be from 0 to 10, got nan"),
-        ({"sampling": Sampling()}, r"sampling draws one translation, so beam_size must be 1, got"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(values, message):

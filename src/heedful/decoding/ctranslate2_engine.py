@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from heedful.decoding.hypothesis import (
     Hypothesis,
+    Reading,
     Sampling,
     SearchConfig,
     attention_of_pieces,
@@ -52,12 +54,13 @@ class CTranslate2Engine:
         self,
         sources: Sequence[list[int]],
         config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
+        sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first.
-
-        Each begins with its prefix, if there are any.
-        """
+        """Find the best hypotheses of every source, best first."""
         if len(sources) >= _MANY and not self._is_settled:
             self._settle()
         prefixes = prefixes or [()] * len(sources)
@@ -66,31 +69,53 @@ class CTranslate2Engine:
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
         longest = max(limits, default=0)
-        found = self._search(sources, prefixes, config, longest)
+        search = partial(
+            self._search,
+            config=config,
+            sampling=sampling,
+            return_attention=attention,
+            no_repeat_ngram_size=no_repeat,
+        )
+        found = search(sources, prefixes, limit=longest)
         for index, limit in enumerate(limits):
             # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
             # alone, and what was drawn by chance is cut off.
             is_over = any(len(hypothesis.pieces) >= limit for hypothesis in found[index])
             if is_over and limit < longest:
                 alone = [sources[index]], [prefixes[index]]
-                if config.sampling:
-                    found[index] = [self._cut(*alone, found[index][0], limit)]
-                else:
-                    (found[index],) = self._search(*alone, config, limit)
+                found[index] = (
+                    [self._cut(*alone, found[index][0], limit)]
+                    if sampling
+                    else search(*alone, limit=limit)[0]
+                )
         return [best_first(hypotheses, config) for hypotheses in found]
 
-    def score(
+    def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-    ) -> list[list[float]]:
-        """Return the log-probability of each piece of every target, and of its end."""
-        results = self._translator.score_batch(
-            [self._spell(source) for source in sources],
-            [self._spell(target) for target in targets],
+    ) -> list[Reading]:
+        """Tell how likely each piece of given translations is, and where the model looks."""
+        batch = {"max_batch_size": self._layout.batch_tokens, "batch_type": "tokens"}
+        spelt = [self._spell(source) for source in sources]
+        written = [self._spell(target) for target in targets]
+        scored = self._translator.score_batch(spelt, written, max_input_length=0, **batch)
+        looked = self._translator.translate_batch(
+            spelt,
+            target_prefix=written,
+            beam_size=1,
+            min_decoding_length=0,
+            max_decoding_length=max(map(len, targets), default=0) + 1,
             max_input_length=0,
-            max_batch_size=self._layout.batch_tokens,
-            batch_type="tokens",
+            return_end_token=True,
+            return_attention=True,
+            **batch,
         )
-        return [result.log_probs for result in results]
+        return [
+            Reading(
+                tuple(score.log_probs),
+                attention_of_pieces(look.attention[0][: len(target) + 1], len(target), self._shift),
+            )
+            for target, score, look in zip(targets, scored, looked, strict=True)
+        ]
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Return the log-probability of every piece after a prefix."""
@@ -130,10 +155,13 @@ class CTranslate2Engine:
         self,
         sources: Sequence[list[int]],
         prefixes: Sequence[Sequence[int]],
+        *,
         config: SearchConfig,
         limit: int,
+        sampling: Sampling | None,
+        **options: Any,
     ) -> list[list[Hypothesis]]:
-        translator, chance = self._chosen(config.sampling)
+        translator, chance = self._chosen(sampling)
         results = translator.translate_batch(
             [self._spell(source) for source in sources],
             target_prefix=[self._spell(prefix) for prefix in prefixes] if any(prefixes) else None,
@@ -148,7 +176,7 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
-            return_attention=config.attention,
+            **options,
             **chance,
         )
         return [
@@ -166,10 +194,10 @@ class CTranslate2Engine:
         hypothesis: Hypothesis,
         limit: int,
     ) -> Hypothesis:
-        (log_probabilities,) = self.score(sources, [hypothesis.pieces])
+        (reading,) = self.read(sources, [hypothesis.pieces])
         return Hypothesis(
             hypothesis.pieces[:limit],
-            sum(log_probabilities[len(prefixes[0]) : limit]),
+            sum(reading.log_probabilities[len(prefixes[0]) : limit]),
             is_finished=False,
             attention=hypothesis.attention and hypothesis.attention[:limit],
         )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heedful.errors import ConfigError
 
@@ -17,8 +17,8 @@ What a row lacks to 1 fell to the EOS of the source."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchDefaults:
-    """How a model searches unless told otherwise, at first as section 6.1 says."""
+class SearchConfig:
+    """How to search. The defaults are those of section 6.1."""
 
     beam_size: int = 4
     """Hypotheses kept at every step; 1 is greedy search."""
@@ -60,23 +60,6 @@ class Sampling:
             raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchConfig(SearchDefaults):
-    """How to search this time."""
-
-    attention: bool = False
-    """Whether to tell where the model looked."""
-    sampling: Sampling | None = None
-    """How to draw by chance, if that is wanted; then beam_size is 1."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.sampling and self.beam_size > 1:
-            raise ConfigError(
-                f"sampling draws one translation, so beam_size must be 1, got {self.beam_size}"
-            )
-
-
 @dataclass(frozen=True)
 class Hypothesis:
     """A translation as ids, without BOS and EOS."""
@@ -86,12 +69,21 @@ class Hypothesis:
     """Of what was chosen: pieces that were forced count as certain."""
     is_finished: bool = True
     """Whether it ended in EOS, rather than at the length limit."""
-    attention: Attention | None = None
+    attention: Attention | None = field(default=None, compare=False, repr=False)
     """Where the model looked, if the search was asked to tell."""
 
     def score(self, alpha: float) -> float:
         """Return log-probability over the length penalty ((5 + n) / 6)^α, EOS counted in n."""
         return self.log_probability / length_penalty(len(self.pieces) + self.is_finished, alpha)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model makes of a given translation."""
+
+    log_probabilities: tuple[float, ...]
+    """Of each piece after those before it, and of the end."""
+    attention: Attention
 
 
 def length_penalty(length: int, alpha: float) -> float:

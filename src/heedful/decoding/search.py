@@ -29,13 +29,20 @@ Choose = Callable[[Tensor, Tensor], Tensor]
 """Log-probabilities [rows vocab] and sentence numbers [rows] in; the next piece of each out."""
 
 
-def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[Hypothesis]:
+def greedy_search(
+    step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
+) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
-    return _follow(step, state, max_lengths, lambda likely, _: likely.max(dim=1).indices)
+    return _follow(step, state, max_lengths, lambda likely, _: likely.max(dim=1).indices, no_repeat)
 
 
 def sample(
-    step: Step, state: State, max_lengths: Sequence[int], sampling: Sampling, dice: Sequence[Random]
+    step: Step,
+    state: State,
+    max_lengths: Sequence[int],
+    sampling: Sampling,
+    dice: Sequence[Random],
+    no_repeat: int = 0,
 ) -> list[Hypothesis]:
     """Draw the next piece of every sentence, by dice of its own, until it is EOS."""
 
@@ -46,7 +53,7 @@ def sample(
         thrown = torch.tensor([[dice[s].random()] for s in sentences.tolist()]) * heights[:, -1:]
         return torch.searchsorted(heights, thrown, right=True)[:, 0]
 
-    return _follow(step, state, max_lengths, draw)
+    return _follow(step, state, max_lengths, draw, no_repeat)
 
 
 def chances(
@@ -63,7 +70,7 @@ def chances(
 
 
 def _follow(
-    step: Step, state: State, max_lengths: Sequence[int], choose: Choose
+    step: Step, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
 ) -> list[Hypothesis]:
     """Go on with one piece at a time until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
@@ -73,6 +80,7 @@ def _follow(
     totals = torch.zeros(len(max_lengths))
     while len(sentences):
         log_probabilities, state = step(written[:, -1], state)
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
         pieces = choose(log_probabilities, sentences)
         totals = totals + log_probabilities.gather(1, pieces[:, None])[:, 0]
         written = torch.cat([written, pieces[:, None]], dim=1)
@@ -116,7 +124,11 @@ def forced(step: Step) -> Step:
 
 
 def beam_search(
-    step: Step, state: State, max_lengths: Sequence[int], config: SearchConfig
+    step: Step,
+    state: State,
+    max_lengths: Sequence[int],
+    config: SearchConfig,
+    no_repeat: int = 0,
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
@@ -125,10 +137,26 @@ def beam_search(
     """
     beams = _Beams(max_lengths, config)
     while len(beams.sentences):
-        log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
+        written = beams.written.flatten(0, 1)
+        log_probabilities, state = step(written[:, -1], state)
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
         rows = beams.advance(log_probabilities)
         state = state.select(rows)
     return [best_first(found, config) for found in beams.found]
+
+
+def forbid_repeats(
+    log_probabilities: Float[Tensor, "rows vocab"], written: Int[Tensor, "rows length"], size: int
+) -> Float[Tensor, "rows vocab"]:
+    """Leave no probability to pieces that would write `size` pieces in a row a second time."""
+    if not size or written.size(1) < size:
+        return log_probabilities
+    runs = written.unfold(1, size, 1)
+    begins_again = (runs[:, :, :-1] == written[:, None, written.size(1) - size + 1 :]).all(dim=2)
+    rows, starts = begins_again.nonzero(as_tuple=True)
+    allowed = log_probabilities.clone()
+    allowed[rows, runs[rows, starts, -1]] = -torch.inf
+    return allowed.log_softmax(dim=-1)
 
 
 class _Beams:

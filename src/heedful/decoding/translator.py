@@ -1,35 +1,21 @@
 """The translator: text in, Translation out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import Protocol, overload, runtime_checkable
+from typing import overload
 
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig, SearchDefaults
+from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
+from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
+from heedful.text.sentences import cut_text
 from heedful.text.tokenizer import Tokenizer
 
 _CHUNK = 1_024  # lines translated together, so that lengths can be matched
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """Whatever turns source ids into hypotheses."""
-
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """One way to translate."""
-
-    text: str
-    score: float
-    """Log-probability over the length penalty: higher is better, 0 is certain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +28,13 @@ class Translation:
     """Log-probability over the length penalty: higher is better, 0 is certain."""
     alternatives: tuple[Candidate, ...] = ()
     """The other candidates of the beam, best first."""
+    flags: tuple[str, ...] = ()
+    """What a reader should look at.
+
+    "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
+    "parts": what stands between protected spans was translated on its own;
+    "untranslated": not even that kept the spans, so the sentence was left as it is.
+    """
 
     def __str__(self) -> str:
         return self.text
@@ -51,15 +44,21 @@ class Translator:
     """A vocabulary and an engine, ready to translate."""
 
     def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, search: SearchDefaults | None = None
+        self, tokenizer: Tokenizer, engine: Engine, search: SearchConfig | None = None
     ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
-        self.search = search or SearchDefaults()
+        self.search = search or SearchConfig()
+        self._sentences = SentenceTranslator(tokenizer, engine)
 
     @overload
     def translate(
-        self, text: str, *, beam_size: int | None = ..., alpha: float | None = ...
+        self,
+        text: str,
+        *,
+        beam_size: int | None = ...,
+        alpha: float | None = ...,
+        glossary: Mapping[str, str] | Glossary | None = ...,
     ) -> Translation: ...
     @overload
     def translate(
@@ -68,6 +67,7 @@ class Translator:
         *,
         beam_size: int | None = ...,
         alpha: float | None = ...,
+        glossary: Mapping[str, str] | Glossary | None = ...,
     ) -> list[Translation]: ...
     def translate(
         self,
@@ -75,20 +75,37 @@ class Translator:
         *,
         beam_size: int | None = None,
         alpha: float | None = None,
+        glossary: Mapping[str, str] | Glossary | None = None,
     ) -> Translation | list[Translation]:
-        """Translate one text, or many at once, which is faster than one by one."""
+        """Translate one text, or many at once, which is faster than one by one.
+
+        A text may be of any length and kind. What is long is cut into sentences and put together
+        again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
+        the glossary are translated as it says.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
         config = self._config(beam_size, alpha)
-        if isinstance(text, str):
-            return self._translate([text], config)[0]
-        return self._translate(list(text), config)
+        translations = self._translate(texts, config, _as_glossary(glossary))
+        return translations[0] if isinstance(text, str) else translations
+
+    def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
+        """Translate lines just as the model says, which is what its training is judged by."""
+        config = self._config(beam_size, None)
+        found = self.engine.search([self.tokenizer.encode(text) for text in texts], config)
+        return [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
 
     def translate_lines(
-        self, lines: Iterable[str], *, beam_size: int | None = None, alpha: float | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+        glossary: Mapping[str, str] | Glossary | None = None,
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
-        config, lines = self._config(beam_size, alpha), iter(lines)
+        config, terms, lines = self._config(beam_size, alpha), _as_glossary(glossary), iter(lines)
         while chunk := list(islice(lines, _CHUNK)):
-            yield from self._translate(chunk, config)
+            yield from self._translate(chunk, config, terms)
 
     def _config(self, beam_size: int | None, alpha: float | None) -> SearchConfig:
         return SearchConfig(
@@ -96,23 +113,54 @@ class Translator:
             alpha=self.search.alpha if alpha is None else alpha,
         )
 
-    def _translate(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:
-        translations = [Translation(source=text, text=text, score=0.0) for text in texts]
-        written = [index for index, text in enumerate(texts) if normalise(text)]
-        sources = [self.tokenizer.encode(texts[index]) for index in written]
-        found = self.engine.search(sources, config)
-        for index, hypotheses in zip(written, found, strict=True):
-            best, *others = [
-                # A byte piece may spell a line feed; one line in must stay one line out.
-                Candidate(
-                    text=normalise(self.tokenizer.decode(h.pieces)), score=h.score(config.alpha)
-                )
-                for h in hypotheses
-            ]
-            translations[index] = Translation(
-                source=texts[index], text=best.text, score=best.score, alternatives=tuple(others)
-            )
-        return translations
+    def _translate(
+        self, texts: Sequence[str], config: SearchConfig, glossary: Glossary
+    ) -> list[Translation]:
+        """Cut the texts into sentences, translate all of them together, and put them back."""
+        cuts = [cut_text(text) for text in texts]
+        sentences = [
+            text[start:end]
+            for text, ranges in zip(texts, cuts, strict=True)
+            for start, end in ranges
+        ]
+        found = iter(self._sentences.translate(sentences, config, glossary))
+        return [
+            _assembled(text, ranges, [next(found) for _ in ranges])
+            for text, ranges in zip(texts, cuts, strict=True)
+        ]
+
+
+def _assembled(
+    text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
+) -> Translation:
+    """Write the candidates of the sentences between what stood between the sentences."""
+    if not sentences:
+        return Translation(source=text, text=text, score=0.0)
+    best, *others = [
+        Candidate(
+            text=_replaced(text, ranges, [candidate.text for candidate in candidates]),
+            score=sum(candidate.score for candidate in candidates) / len(candidates),
+            flags=tuple(dict.fromkeys(chain(*(candidate.flags for candidate in candidates)))),
+        )
+        for candidates in zip(*sentences, strict=False)
+    ]
+    return Translation(
+        source=text,
+        text=best.text,
+        score=best.score,
+        alternatives=tuple(others),
+        flags=best.flags,
+    )
+
+
+def _as_glossary(terms: Mapping[str, str] | Glossary | None) -> Glossary:
+    return terms if isinstance(terms, Glossary) else Glossary(terms or {})
+
+
+def _replaced(text: str, ranges: list[tuple[int, int]], sentences: list[str]) -> str:
+    gaps = [text[end:start] for (_, end), (start, _) in pairwise(ranges)]
+    inner = "".join(chain(*zip_longest(sentences, gaps, fillvalue="")))
+    return text[: ranges[0][0]] + inner + text[ranges[-1][1] :]
 
 
 def load(folder: str | Path, engine: str | None = None) -> Translator:
@@ -122,7 +170,7 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
     model; by default the first, if the folder has been exported for it.
     """
     model_folder = ModelFolder(Path(folder))
-    search = SearchDefaults(**model_folder.provenance()["search"])
+    search = SearchConfig(**model_folder.provenance()["search"])
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(

@@ -82,6 +82,27 @@ def decode_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
         yield _decode(line, name, number)
 
 
+def read_any_lines(file: Path | Iterable[bytes], *, replace_invalid: bool) -> Iterator[str]:
+    """Stream the lines of any UTF-8 text; all but their line feeds is kept, to come back.
+
+    Bytes that are not UTF-8 are an error that names the line, or become U+FFFD.
+    """
+    if isinstance(file, Path):
+        with _open(file) as lines:
+            yield from _decode_any(lines, str(file), replace_invalid)
+    else:
+        yield from _decode_any(file, "standard input", replace_invalid)
+
+
+def _decode_any(file: Iterable[bytes], name: str, replace_invalid: bool) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        try:
+            text = line.decode(errors="replace" if replace_invalid else "strict")
+        except UnicodeDecodeError as error:
+            raise _not_utf8(error, line, name, number) from error
+        yield text.removesuffix("\n")
+
+
 def refuse_no_text(path: Path) -> None:
     """Refuse a file that is missing, empty or plainly not text, before any work is done."""
     if path.exists() and not path.is_dir() and not path.is_file():
@@ -163,11 +184,15 @@ def _decode(line: bytes, name: str, number: int) -> str:
     try:
         text = line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name}, line {number}, byte {error.start + 1}: 0x{line[error.start]:02x} is not "
-            "valid UTF-8; convert the file to UTF-8"
-        ) from error
+        raise _not_utf8(error, line, name, number) from error
     return text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+
+
+def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) -> CorpusError:
+    return CorpusError(
+        f"{name}, line {number}, byte {error.start + 1}: 0x{line[error.start]:02x} is not "
+        "valid UTF-8; convert the file to UTF-8"
+    )
 
 
 @contextmanager

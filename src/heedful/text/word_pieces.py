@@ -24,19 +24,18 @@ def word_pieces(
     ids: Sequence[int],
     find: Callable[[str], list[tuple[int, int]]] = find_words,
 ) -> WordPieces:
-    """Find the words that the pieces spell; a space belongs to the word that follows it."""
-    spelling = tokenizer.spelling(ids)
-    joined = b"".join(spelling)
-    text = joined.decode(errors="ignore")
+    """Find the words that the pieces spell.
+
+    A space, or a byte that does not complete a character, belongs to what follows.
+    """
+    spelling = tokenizer.spell(ids)
+    text = "".join(spelling)
     spans = find(text)
     membership = np.zeros((len(spans), len(ids)), dtype=np.bool_)
-    offset = 0
+    start = 0
     for piece, part in enumerate(spelling):
-        blank = len(part) - len(part.lstrip(b" "))
-        start, offset = offset + blank, offset + len(part)
-        # A character may be spelt by several pieces, byte by byte: all of them are part of it.
-        first = len(joined[:start].decode(errors="ignore"))
-        last = max(len(joined[:offset].decode(errors="ignore")), first + 1)
+        first, start = start + len(part) - len(part.lstrip()), start + len(part)
+        last = max(start, first + 1)
         for word, (begin, end) in enumerate(spans):
             membership[word, piece] = begin < last and first < end
     return WordPieces(tuple(text[begin:end] for begin, end in spans), membership)
