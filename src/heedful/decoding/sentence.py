@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from heedful.decoding.draft import Draft, drafts_of
 from heedful.decoding.guard import NO_REPEAT, alarm
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.decoding.links import link_words
 from heedful.decoding.restore import find_missing
 from heedful.text.glossary import Glossary
@@ -31,12 +31,23 @@ class Engine(Protocol):
         *,
         attention: bool = False,
         no_repeat: int = 0,
+        prefixes: Sequence[Sequence[int]] = (),
+        sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first.
 
         They come with their attention over the source if asked, and never write as many pieces
-        in a row as `no_repeat` says a second time.
+        in a row as `no_repeat` says a second time. Each begins with its prefix, if there are any.
+        With sampling, one is drawn by chance.
         """
+
+    def read(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Tell how likely each piece of given translations is, and where the model looks."""
+
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,16 @@
 """The translator: text in, Translation out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import overload
 
-from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.details import Details, join_details, read_details
+from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
-from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
+from heedful.decoding.steering import Alternative, Steering, find_alternatives
+from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
@@ -35,6 +37,10 @@ class Translation:
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is.
     """
+    details: Details | None = None
+    """Word by word, if that was asked for."""
+    sentences: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """The sentences it was cut into, each with its translation."""
 
     def __str__(self) -> str:
         return self.text
@@ -49,7 +55,6 @@ class Translator:
         self.tokenizer = tokenizer
         self.engine = engine
         self.search = search or SearchConfig()
-        self._sentences = SentenceTranslator(tokenizer, engine)
 
     @overload
     def translate(
@@ -59,6 +64,9 @@ class Translator:
         beam_size: int | None = ...,
         alpha: float | None = ...,
         glossary: Mapping[str, str] | Glossary | None = ...,
+        prefix: str = ...,
+        sampling: Sampling | None = ...,
+        details: bool = ...,
     ) -> Translation: ...
     @overload
     def translate(
@@ -68,6 +76,9 @@ class Translator:
         beam_size: int | None = ...,
         alpha: float | None = ...,
         glossary: Mapping[str, str] | Glossary | None = ...,
+        prefix: str = ...,
+        sampling: Sampling | None = ...,
+        details: bool = ...,
     ) -> list[Translation]: ...
     def translate(
         self,
@@ -76,17 +87,55 @@ class Translator:
         beam_size: int | None = None,
         alpha: float | None = None,
         glossary: Mapping[str, str] | Glossary | None = None,
+        prefix: str = "",
+        sampling: Sampling | None = None,
+        details: bool = False,
     ) -> Translation | list[Translation]:
         """Translate one text, or many at once, which is faster than one by one.
 
         A text may be of any length and kind. What is long is cut into sentences and put together
         again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
-        the glossary are translated as it says.
+        the glossary are translated as it says. The translation begins with the prefix, is drawn by
+        chance with `sampling`, and is told word by word with `details`.
         """
         texts = [text] if isinstance(text, str) else list(text)
-        config = self._config(beam_size, alpha)
-        translations = self._translate(texts, config, _as_glossary(glossary))
+        config = self._config(beam_size, alpha, sampling)
+        steering = Steering(prefix=prefix, sampling=sampling)
+        translations = self._translate(texts, config, _as_glossary(glossary), steering)
+        if details:
+            translations = self.with_details(translations)
         return translations[0] if isinstance(text, str) else translations
+
+    def with_details(self, translations: Sequence[Translation]) -> list[Translation]:
+        """Read translations once more, to tell of each word how sure it is and where it is from."""
+        pairs = [pair for translation in translations for pair in translation.sentences]
+        found = iter(read_details(self.tokenizer, self.engine, pairs))
+        return [
+            replace(t, details=join_details([next(found) for _ in t.sentences]))
+            for t in translations
+        ]
+
+    def alternatives(
+        self,
+        translation: Translation,
+        word: int,
+        *,
+        count: int = 5,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+    ) -> list[Alternative]:
+        """Find what else could stand in place of a word, and how each translation would go on.
+
+        Words are those of the details, counted from 0.
+        """
+        if len(translation.sentences) != 1:
+            raise ConfigError(
+                f"alternatives are found in one sentence, and this text has "
+                f"{len(translation.sentences)}; translate it by itself"
+            )
+        (pair,) = translation.sentences
+        config = self._config(beam_size, alpha)
+        return find_alternatives(self.engine, self.tokenizer, *pair, word, config, count)
 
     def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
         """Translate lines just as the model says, which is what its training is judged by."""
@@ -101,31 +150,61 @@ class Translator:
         beam_size: int | None = None,
         alpha: float | None = None,
         glossary: Mapping[str, str] | Glossary | None = None,
+        prefix: str = "",
+        sampling: Sampling | None = None,
+        details: bool = False,
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
-        config, terms, lines = self._config(beam_size, alpha), _as_glossary(glossary), iter(lines)
+        self._config(beam_size, alpha, sampling)  # refused before the first line is read
+        terms, lines = _as_glossary(glossary), iter(lines)
         while chunk := list(islice(lines, _CHUNK)):
-            yield from self._translate(chunk, config, terms)
+            yield from self.translate(
+                chunk,
+                beam_size=beam_size,
+                alpha=alpha,
+                glossary=terms,
+                prefix=prefix,
+                sampling=sampling,
+                details=details,
+            )
 
-    def _config(self, beam_size: int | None, alpha: float | None) -> SearchConfig:
+    def _config(
+        self, beam_size: int | None, alpha: float | None, sampling: Sampling | None = None
+    ) -> SearchConfig:
+        if sampling and (beam_size or 1) > 1:
+            raise ConfigError(
+                f"sampling draws one translation, so the beam must be 1, got {beam_size}"
+            )
+        usual = 1 if sampling else self.search.beam_size
         return SearchConfig(
-            beam_size=self.search.beam_size if beam_size is None else beam_size,
+            beam_size=usual if beam_size is None else beam_size,
             alpha=self.search.alpha if alpha is None else alpha,
         )
 
     def _translate(
-        self, texts: Sequence[str], config: SearchConfig, glossary: Glossary
+        self, texts: Sequence[str], config: SearchConfig, glossary: Glossary, steering: Steering
     ) -> list[Translation]:
         """Cut the texts into sentences, translate all of them together, and put them back."""
         cuts = [cut_text(text) for text in texts]
         sentences = [
-            text[start:end]
+            (text[start:end], number)
             for text, ranges in zip(texts, cuts, strict=True)
-            for start, end in ranges
+            for number, (start, end) in enumerate(ranges)
         ]
-        found = iter(self._sentences.translate(sentences, config, glossary))
+        found: dict[int, list[Candidate]] = {}
+        for steered in dict.fromkeys(steering.of_sentence(number) for _, number in sentences):
+            chosen = [
+                index
+                for index, (_, number) in enumerate(sentences)
+                if steering.of_sentence(number) == steered
+            ]
+            engine = steered.engine(self.engine, self.tokenizer)
+            translate = SentenceTranslator(self.tokenizer, engine).translate
+            results = translate([sentences[index][0] for index in chosen], config, glossary)
+            found.update(zip(chosen, results, strict=True))
+        ordered = iter(sorted(found))
         return [
-            _assembled(text, ranges, [next(found) for _ in ranges])
+            _assembled(text, ranges, [found[next(ordered)] for _ in ranges])
             for text, ranges in zip(texts, cuts, strict=True)
         ]
 
@@ -150,6 +229,10 @@ def _assembled(
         score=best.score,
         alternatives=tuple(others),
         flags=best.flags,
+        sentences=tuple(
+            (text[start:end], candidates[0].text)
+            for (start, end), candidates in zip(ranges, sentences, strict=True)
+        ),
     )
 
 
