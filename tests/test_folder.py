@@ -6,7 +6,7 @@ import pytest
 import heedful
 from heedful.checkpoint import load_model
 from heedful.errors import ModelFolderError, StorageError
-from heedful.folder import ModelFolder, write_atomically
+from heedful.folder import ModelFolder, folder_written_whole, write_atomically
 from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
@@ -137,3 +137,26 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_written_whole_takes_the_place_of_the_one_before(tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "before").touch()
+
+    with folder_written_whole(tmp_path / "export") as partial:
+        (partial / "after").touch()
+
+    assert [file.name for file in tmp_path.rglob("*")] == ["export", "after"]
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_one_before(tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "before").touch()
+
+    with (
+        pytest.raises(StorageError, match=r"export: cannot be written, No such file .*; make room"),
+        folder_written_whole(tmp_path / "export") as partial,
+    ):
+        (partial / "gone" / "after").touch()
+
+    assert [file.name for file in tmp_path.rglob("*")] == ["export", "before"]

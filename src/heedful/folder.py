@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ class ModelFolder:
         self.curves_picture = path / "curves.svg"
         self.alignment_file = path / "alignment.json"
         self.ctranslate2 = path / "ctranslate2"
+        self.onnx = path / "onnx"
         self.training = path / "training"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
@@ -118,6 +122,25 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
             "so make room and run the same command to go on"
         ) from error
+
+
+@contextmanager
+def folder_written_whole(path: Path) -> Iterator[Path]:
+    """Give a folder to write into, which takes the place of `path` when all of it is written."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        yield partial
+        shutil.rmtree(path, ignore_errors=True)
+        partial.replace(path)
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written, {error.strerror or error}; "
+            "make room and run the same command again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _settle(partial: Path, path: Path) -> None:

@@ -1,6 +1,6 @@
 """Our weights as CTranslate2 wants them."""
 
-import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from heedful.checkpoint import load_model
 from heedful.decoding.ctranslate2_engine import most_pieces
-from heedful.errors import ConfigError, StorageError
-from heedful.folder import ModelFolder
+from heedful.errors import ConfigError
+from heedful.folder import ModelFolder, folder_written_whole
 from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
@@ -19,26 +19,15 @@ from heedful.specials import BOS, EOS, UNK
 from heedful.text.tokenizer import Tokenizer
 
 
-def export_ctranslate2(folder: ModelFolder) -> None:
-    """Write `ctranslate2/` into a model folder, whole or not at all.
+def export_ctranslate2(folder: ModelFolder) -> Path:
+    """Write `ctranslate2/` into a model folder, whole or not at all, and return its path.
 
     The weights are kept in float32; CTranslate2 makes int8 of them as it loads them.
     """
     spec = ctranslate2_spec(load_model(folder), folder.tokenizer(), folder.alignment_head())
-    partial = folder.ctranslate2.with_name("ctranslate2.partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
+    with folder_written_whole(folder.ctranslate2) as partial:
         spec.save(str(partial))
-        shutil.rmtree(folder.ctranslate2, ignore_errors=True)
-        partial.replace(folder.ctranslate2)
-    except OSError as error:
-        raise StorageError(
-            f"{folder.ctranslate2}: cannot be written, {error.strerror}; "
-            "make room and run the same command again"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    return folder.ctranslate2
 
 
 def ctranslate2_spec(
