@@ -135,6 +135,13 @@ def translate(
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
+    glossary: Annotated[
+        Path | None,
+        typer.Option(help="A TSV of terms and their translations; without one, a term stays."),
+    ] = None,
+    replace_invalid: Annotated[
+        bool, typer.Option("--replace-invalid", help="Read bytes that are not UTF-8 as U+FFFD.")
+    ] = False,
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
@@ -149,12 +156,13 @@ def translate(
     from heedful.decoding.hypothesis import SearchConfig
     from heedful.decoding.translator import load
 
-    lines = text or _input_lines(input)
+    lines = text or _input_lines(input, replace_invalid)
+    terms = _read_glossary(glossary)
     translator = load(model, engine)
     kept = translator.search.beam_size if beam is None else SearchConfig(beam_size=beam).beam_size
     if not 1 <= n_best <= kept:
         raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
-    translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha)
+    translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha, glossary=terms)
     _write_lines(output, (line for item in translations for line in _shown(item, n_best)))
 
 
@@ -254,14 +262,18 @@ def demo(
     run_demo(out, locale, Console())
 
 
-def _input_lines(path: Path | None) -> Iterator[str]:
-    from heedful.text.corpus import decode_lines, read_lines
+def _input_lines(path: Path | None, replace_invalid: bool) -> Iterator[str]:
+    from heedful.text.corpus import read_any_lines
 
-    if path is not None:
-        return read_lines(path)
-    if sys.stdin.isatty():
+    if path is None and sys.stdin.isatty():
         raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
-    return decode_lines(sys.stdin.buffer, "standard input")
+    return read_any_lines(path or sys.stdin.buffer, replace_invalid=replace_invalid)
+
+
+def _read_glossary(path: Path | None) -> Any:
+    from heedful.text.glossary import read_glossary
+
+    return None if path is None else read_glossary(path)
 
 
 def _shown(translation: Any, n_best: int) -> Iterator[str]:

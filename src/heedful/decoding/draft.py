@@ -96,7 +96,7 @@ def _has_words(bare: str, spans: Sequence[Span]) -> bool:
     for span in spans:
         if span.kind == "copy":
             letters[span.start : span.end] = " " * (span.end - span.start)
-    return any(map(str.isalnum, letters))
+    return any(letter.isalnum() or _is_surrogate(letter) for letter in letters)
 
 
 def _with_spans(shown: str, bare: str, spans: Sequence[Span]) -> str:
@@ -104,3 +104,8 @@ def _with_spans(shown: str, bare: str, spans: Sequence[Span]) -> str:
     for span in spans:
         shown = shown[: span.start] + bare[span.start : span.end] + shown[span.end :]
     return shown
+
+
+def _is_surrogate(letter: str) -> bool:
+    """Whether it is no letter at all, which the tokenizer will have to say."""
+    return "\ud800" <= letter <= "\udfff"

@@ -73,13 +73,8 @@ def read_pairs(source: Path, target: Path | None = None) -> Iterator[Pair]:
 def read_lines(path: Path) -> Iterator[str]:
     """Stream the lines of a UTF-8 text file, plain or gzipped, without their line ends."""
     with _open(path) as file:
-        yield from decode_lines(file, str(path))
-
-
-def decode_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
-    """Decode lines of UTF-8, naming file, line and byte where that fails."""
-    for number, line in enumerate(file, start=1):
-        yield _decode(line, name, number)
+        for number, line in enumerate(file, start=1):
+            yield _decode(line, str(path), number)
 
 
 def read_any_lines(file: Path | Iterable[bytes], *, replace_invalid: bool) -> Iterator[str]:
@@ -92,15 +87,6 @@ def read_any_lines(file: Path | Iterable[bytes], *, replace_invalid: bool) -> It
             yield from _decode_any(lines, str(file), replace_invalid)
     else:
         yield from _decode_any(file, "standard input", replace_invalid)
-
-
-def _decode_any(file: Iterable[bytes], name: str, replace_invalid: bool) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        try:
-            text = line.decode(errors="replace" if replace_invalid else "strict")
-        except UnicodeDecodeError as error:
-            raise _not_utf8(error, line, name, number) from error
-        yield text.removesuffix("\n")
 
 
 def refuse_no_text(path: Path) -> None:
@@ -186,6 +172,17 @@ def _decode(line: bytes, name: str, number: int) -> str:
     except UnicodeDecodeError as error:
         raise _not_utf8(error, line, name, number) from error
     return text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+
+
+def _decode_any(file: Iterable[bytes], name: str, replace_invalid: bool) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        try:
+            text = line.decode(errors="replace" if replace_invalid else "strict")
+        except UnicodeDecodeError as error:
+            raise CorpusError(
+                f"{_not_utf8(error, line, name, number)}, or give --replace-invalid"
+            ) from error
+        yield text.removesuffix("\n")
 
 
 def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) -> CorpusError:
