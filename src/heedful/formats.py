@@ -6,17 +6,25 @@ from typing import Any
 
 from heedful.decoding.details import Details
 from heedful.decoding.translator import Translation
+from heedful.errors import refuse_other
 
 FORMATS = ("text", "tsv", "jsonl")
+
+
+def needs_details(format: str) -> bool:
+    """Whether a format tells of words, for which the model has to read its translation again."""
+    refuse_other("format", format, FORMATS)
+    return format != "text"
 
 
 def written(translation: Translation, format: str, n_best: int = 1) -> Iterator[str]:
     """Write a translation as lines: its text, a table row, or all of it as JSON.
 
-    A row is source, translation, score, confidence, alignment and flags, with tabs between.
+    A row is source, translation, score, confidence, alignment and flags, with tabs between. More
+    than one candidate, as text, comes one to a line after its score; JSON has the whole beam.
     """
     if format == "jsonl":
-        yield json.dumps(_document(translation, n_best), ensure_ascii=False)
+        yield json.dumps(_document(translation), ensure_ascii=False)
     elif format == "tsv":
         yield "\t".join(_fields(translation))
     elif n_best == 1:
@@ -37,7 +45,7 @@ def _fields(translation: Translation) -> list[str]:
     ]
 
 
-def _document(translation: Translation, n_best: int) -> dict[str, Any]:
+def _document(translation: Translation) -> dict[str, Any]:
     details = translation.details or Details()
     return {
         "source": translation.source,
@@ -53,6 +61,6 @@ def _document(translation: Translation, n_best: int) -> dict[str, Any]:
         "alignment": details.alignment,
         "alternatives": [
             {"text": candidate.text, "score": round(candidate.score, 4)}
-            for candidate in translation.alternatives[: n_best - 1]
+            for candidate in translation.alternatives
         ],
     }

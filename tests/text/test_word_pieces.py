@@ -37,11 +37,12 @@ def test_words_may_be_found_by_another_rule(tokenizer):
 def test_a_word_is_linked_to_the_one_its_pieces_looked_at_most():
     source = WordPieces(("a", "bc"), np.array([[True, False, False], [False, True, True]]))
     target = WordPieces(("xy", "z"), np.array([[True, True, False], [False, False, True]]))
-    attention = [
+    looked = [
         [0.4, 0.3, 0.3],  # x looks at bc
         [0.9, 0.0, 0.0],  # y looks at a, and more so
         [0.4, 0.3, 0.3],  # z looks at bc: its parts are taken together
     ]
 
+    attention = np.array(looked)
     assert best_links(attention, source, target).tolist() == [0, 1]
-    assert best_links([attention, attention], source, target).shape == (2, 2)
+    assert best_links(np.stack([attention, attention]), source, target).shape == (2, 2)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
+import numpy as np
+
 from heedful.decoding.hypothesis import Reading
 from heedful.decoding.sentence import Engine
 from heedful.text.tokenizer import Tokenizer
@@ -70,7 +72,7 @@ def _details(
     sources, targets = word_pieces(tokenizer, source), word_pieces(tokenizer, target)
     likely = reading.log_probabilities[: len(target)]
     has_both = sources.words and targets.words
-    links = best_links(reading.attention, sources, targets).tolist() if has_both else []
+    links = best_links(np.array(reading.attention), sources, targets).tolist() if has_both else []
     return Details(
         source_words=sources.words,
         words=targets.words,

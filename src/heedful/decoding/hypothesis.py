@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from heedful.errors import ConfigError
 
@@ -58,6 +59,12 @@ class Sampling:
             raise ConfigError(f"top_k must be at least 1, or 0 for all, got {self.top_k}")
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
+
+
+def sampling_of(**wishes: float | int | None) -> Sampling | None:
+    """Make the sampling that is wished for in any respect, or none."""
+    stated: dict[str, Any] = {name: wish for name, wish in wishes.items() if wish is not None}
+    return Sampling(**stated) if stated else None
 
 
 @dataclass(frozen=True)

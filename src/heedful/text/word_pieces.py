@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -41,10 +42,10 @@ def word_pieces(
     return WordPieces(tuple(text[begin:end] for begin, end in spans), membership)
 
 
-def best_links(attention: ArrayLike, source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
+def best_links(attention: NDArray[Any], source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
     """Return for each target word the source word that its pieces looked at most.
 
     Several matrices, in front of the axes of target and source pieces, are linked at once.
     """
-    between_words = target.membership @ np.asarray(attention) @ source.membership.T
+    between_words = target.membership @ attention @ source.membership.T
     return np.argmax(between_words, axis=-1)
