@@ -19,7 +19,7 @@ ORDER = [
     {"checkpoint", "card"},
     {"training", "decoding", "data"},
     {"evaluation", "explain", "interop", "curves"},
-    {"recipe", "terminal"},
+    {"recipe", "terminal", "formats", "conversation"},
     {"planning"},
     {"run"},
     {"doctor"},
@@ -93,8 +93,10 @@ def test_an_unknown_public_name_is_an_attribute_error():
 
 def test_the_public_names_are_these():
     assert heedful.__all__ == [
+        "Details",
         "HeedfulError",
         "Recipe",
+        "Sampling",
         "Score",
         "Translation",
         "Translator",

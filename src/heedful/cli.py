@@ -135,6 +135,31 @@ def translate(
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
+    glossary: Annotated[
+        Path | None,
+        typer.Option(help="A TSV of terms and their translations; without one, a term stays."),
+    ] = None,
+    replace_invalid: Annotated[
+        bool, typer.Option("--replace-invalid", help="Read bytes that are not UTF-8 as U+FFFD.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option(help="text; or tsv or jsonl, with confidence and alignment of words.")
+    ] = "text",
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Translate in conversation.")
+    ] = False,
+    prefix: Annotated[str, typer.Option(help="What each translation is to begin with.")] = "",
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Draw by chance: below 1 the likely is likelier, above 1 less so."),
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(help="Draw from so many of the likeliest pieces.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw from the likeliest pieces of this probability.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Draw the same as the last time.")] = None,
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
@@ -143,19 +168,32 @@ def translate(
     heedful translate model/ --input letters.en --output letters.de
 
     cat letters.en | heedful translate model/ > letters.de
-    """
-    if text and input:
-        raise ConfigError("text and --input are both given; choose one")
-    from heedful.decoding.hypothesis import SearchConfig
-    from heedful.decoding.translator import load
 
-    lines = text or _input_lines(input)
+    heedful translate model/ --interactive
+    """
+    if bool(text) + bool(input) + interactive > 1:
+        raise ConfigError("of text, --input and --interactive only one can be; choose one")
+    from heedful.conversation import converse
+    from heedful.decoding.hypothesis import SearchConfig, sampling_of
+    from heedful.decoding.translator import load
+    from heedful.formats import needs_details, written
+
+    details = needs_details(format)
+    sampling = sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    lines = [] if interactive else text or _input_lines(input, replace_invalid)
+    terms = _read_glossary(glossary)
     translator = load(model, engine)
-    kept = translator.search.beam_size if beam is None else SearchConfig(beam_size=beam).beam_size
+    usual = 1 if sampling else translator.search.beam_size
+    kept = usual if beam is None else SearchConfig(beam_size=beam).beam_size
     if not 1 <= n_best <= kept:
         raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
-    translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha)
-    _write_lines(output, (line for item in translations for line in _shown(item, n_best)))
+    options: dict[str, Any] = {"beam_size": beam, "alpha": alpha, "glossary": terms}
+    options |= {"prefix": prefix, "sampling": sampling}
+    if interactive:
+        converse(translator, Console(), **options)
+        return
+    translations = translator.translate_lines(lines, details=details, **options)
+    _write_lines(output, (line for item in translations for line in written(item, format, n_best)))
 
 
 @app.command()
@@ -254,22 +292,18 @@ def demo(
     run_demo(out, locale, Console())
 
 
-def _input_lines(path: Path | None) -> Iterator[str]:
-    from heedful.text.corpus import decode_lines, read_lines
+def _input_lines(path: Path | None, replace_invalid: bool) -> Iterator[str]:
+    from heedful.text.corpus import read_any_lines
 
-    if path is not None:
-        return read_lines(path)
-    if sys.stdin.isatty():
+    if path is None and sys.stdin.isatty():
         raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
-    return decode_lines(sys.stdin.buffer, "standard input")
+    return read_any_lines(path or sys.stdin.buffer, replace_invalid=replace_invalid)
 
 
-def _shown(translation: Any, n_best: int) -> Iterator[str]:
-    if n_best == 1:
-        yield translation.text
-    else:
-        for candidate in [translation, *translation.alternatives][:n_best]:
-            yield f"{candidate.score:.4f}\t{candidate.text}"
+def _read_glossary(path: Path | None) -> Any:
+    from heedful.text.glossary import read_glossary
+
+    return None if path is None else read_glossary(path)
 
 
 def _write_lines(path: Path | None, lines: Iterable[str]) -> None:
