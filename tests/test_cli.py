@@ -45,7 +45,8 @@ def test_the_verbs_and_their_options_are_these():
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
-            "--n-best",
+            "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive", "--prefix",
+            "--temperature", "--top-k", "--top-p", "--seed",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
@@ -157,7 +158,7 @@ def test_a_row_of_a_table_tells_source_translation_score_confidence_alignment_an
     source, _, score, confidence, alignment, _ = first
     assert code == 0
     assert source == "a b"
-    assert float(score) < 0 < float(confidence) < 1
+    assert float(score) < 0 <= float(confidence) < 1
     assert re.fullmatch(r"(\d+-\d+ ?)*", alignment)
     assert blank == ["", "", "0.0000", "1.0000", "", ""]
 

@@ -68,7 +68,7 @@ def test_a_translation_is_told_word_by_word_if_asked(model_folder, engine):
 def test_a_text_of_several_sentences_is_one_list_of_words(model_folder):
     translator = heedful.load(model_folder.path)
 
-    told = translator.translate("This is a b. That is c d.", details=True)
+    told = translator.translate("This is a b.\nThat is c d.", details=True)
 
     assert len(told.sentences) == 2
     assert told.details.source_words == (

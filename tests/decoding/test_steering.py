@@ -70,7 +70,7 @@ def test_a_translation_begins_as_told(model_folder, engine, prefix):
 def test_of_several_sentences_the_first_begins_as_told(model_folder):
     translator = heedful.load(model_folder.path)
 
-    translation = translator.translate("This is a b. That is c d.", prefix="Zebra")
+    translation = translator.translate("This is a b.\nThat is c d.", prefix="Zebra")
 
     (_, first), (_, second) = translation.sentences
     assert first.startswith("Zebra")
@@ -101,7 +101,7 @@ def test_alternatives_are_found_in_one_sentence(model_folder):
     translator = heedful.load(model_folder.path)
 
     with pytest.raises(ConfigError, match=r"in one sentence, and this text has 2; translate it by"):
-        translator.alternatives(translator.translate("This is a b. That is c d."), 0)
+        translator.alternatives(translator.translate("This is a b.\nThat is c d."), 0)
 
 
 @pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
