@@ -173,7 +173,6 @@ def translate(
     """
     if bool(text) + bool(input) + interactive > 1:
         raise ConfigError("of text, --input and --interactive only one can be; choose one")
-    from heedful.conversation import converse
     from heedful.decoding.hypothesis import SearchConfig, sampling_of
     from heedful.decoding.translator import load
     from heedful.formats import needs_details, written
@@ -190,6 +189,8 @@ def translate(
     options: dict[str, Any] = {"beam_size": beam, "alpha": alpha, "glossary": terms}
     options |= {"prefix": prefix, "sampling": sampling}
     if interactive:
+        from heedful.conversation import converse
+
         converse(translator, Console(), **options)
         return
     translations = translator.translate_lines(lines, details=details, **options)
