@@ -54,9 +54,10 @@ def shaded(translation: Translation) -> Text:
 def _answer(
     question: str, last: Translation | None, translator: Translator, console: Console
 ) -> None:
+    details = last.details if last and last.details else Details()
     if last and question == "words":
-        console.print(_word_table(last.details or Details()))
-    elif last and question.isdecimal():
+        console.print(_word_table(details))
+    elif last and question.isdecimal() and 1 <= int(question) <= len(details.words):
         for other in translator.alternatives(last, int(question) - 1):
             console.print(Text.assemble((f"{other.word}  ", "bold"), other.text), soft_wrap=True)
     else:

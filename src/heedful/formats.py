@@ -10,6 +10,8 @@ from heedful.errors import refuse_other
 
 FORMATS = ("text", "tsv", "jsonl")
 
+_BREAKS = str.maketrans("\t\n\r", "   ")
+
 
 def needs_details(format: str) -> bool:
     """Whether a format tells of words, for which the model has to read its translation again."""
@@ -37,7 +39,7 @@ def written(translation: Translation, format: str, n_best: int = 1) -> Iterator[
 def _fields(translation: Translation) -> list[str]:
     details = translation.details or Details()
     return [
-        *(" ".join(text.split("\t")) for text in (translation.source, translation.text)),
+        *(text.translate(_BREAKS) for text in (translation.source, translation.text)),
         f"{translation.score:.4f}",
         f"{details.confidence:.4f}",
         " ".join(f"{source}-{word}" for source, word in details.alignment),

@@ -120,8 +120,9 @@ def find_alternatives(
     for piece, (best, *_) in zip(first, found, strict=True):
         new_words = word_pieces(tokenizer, best.pieces).words
         new = new_words[word] if word < len(new_words) else ""
+        is_new = new != words[word] and new_words[:word] == words[:word]
         whole = Hypothesis(best.pieces, best.log_probability + likely[piece], best.is_finished)
-        if new != words[word] and new not in others:
+        if is_new and new not in others:
             written = normalise(tokenizer.decode(best.pieces))
             others[new] = Alternative(word=new, text=written, score=whole.score(config.alpha))
     return list(others.values())[:count]
