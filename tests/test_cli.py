@@ -245,13 +245,33 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_invalid_input_is_replaced_on_request_and_all_else_comes_back(heedful, model_folder):
+    stdin = b"\xff\r\n\0\n \t\n"
+
+    code, out, _ = heedful("translate", model_folder.path, "--replace-invalid", stdin=stdin)
+
+    assert (code, out) == (0, "\ufffd\r\n\0\n \t\n")
+
+
+def test_a_glossary_fixes_how_terms_are_translated(heedful, model_folder, tmp_path):
+    (tmp_path / "terms.tsv").write_text("b\tB_E\n")
+
+    code, out, _ = heedful(
+        "translate", model_folder.path, "a b c", "--glossary", tmp_path / "terms.tsv"
+    )
+
+    assert code == 0
+    assert "B_E" in out
+
+
 def test_invalid_input_is_named_by_line(heedful, model_folder, tmp_path):
     code, _, err = heedful(
         "translate", model_folder.path, "-o", tmp_path / "o", stdin=b"ok\n\xff\n"
     )
 
     assert code == 2
-    assert "standard input, line 2, byte 1: 0xff is not valid UTF-8" in err
+    assert "standard input, line 2, byte 1: 0xff is not valid UTF-8; convert" in err
+    assert "or give --replace-invalid" in err
     assert not list(tmp_path.iterdir())
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heedful.decoding.details import Details
-from heedful.decoding.translator import Translation
+from heedful.decoding.translator import Candidate, Translation
 from heedful.errors import refuse_other
 
 FORMATS = ("text", "tsv", "jsonl")
@@ -32,7 +32,8 @@ def written(translation: Translation, format: str, n_best: int = 1) -> Iterator[
     elif n_best == 1:
         yield translation.text
     else:
-        for candidate in [translation, *translation.alternatives][:n_best]:
+        candidates: list[Translation | Candidate] = [translation, *translation.alternatives]
+        for candidate in candidates[:n_best]:
             yield f"{candidate.score:.4f}\t{candidate.text}"
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 import heedful
 from heedful.checkpoint import save_model
 from heedful.cli import main
-from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_limit
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.errors import MissingExtraError
@@ -84,7 +84,7 @@ class OnnxModel:
 def test_onnxruntime_finds_what_pytorch_finds(tmp_path, normalisation, positions):
     folder, model = save(tmp_path, normalisation=normalisation, positions=positions)
     source = pad([[*source, EOS] for source in SOURCES])
-    limits = [len(source) + EXTRA_LENGTH for source in SOURCES]
+    limits = [length_limit(len(source)) for source in SOURCES]
 
     exported = OnnxModel(export_onnx(folder))
     greedy = greedy_search(exported.step, exported.encode(source), limits)

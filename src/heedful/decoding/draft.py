@@ -69,9 +69,10 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
             *find_numbers(bare),
         ]
     )
-    if not _has_words(bare, spans):
+    free = _without_copies(bare, spans)
+    if not any(letter.isalnum() or _is_surrogate(letter) for letter in free):
         return []
-    case = find_case(bare)
+    case = find_case(free)
 
     def draft(shown: str, case: Case | None) -> Draft:
         return Draft(
@@ -90,13 +91,12 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     return [ordinary, as_written] if could_be_names else [ordinary]
 
 
-def _has_words(bare: str, spans: Sequence[Span]) -> bool:
-    """Whether anything is left to translate beside what is copied."""
-    letters = list(bare)
+def _without_copies(bare: str, spans: Sequence[Span]) -> str:
+    """Blank out what is copied, to see what is left to translate."""
     for span in spans:
         if span.kind == "copy":
-            letters[span.start : span.end] = " " * (span.end - span.start)
-    return any(letter.isalnum() or _is_surrogate(letter) for letter in letters)
+            bare = bare[: span.start] + " " * (span.end - span.start) + bare[span.end :]
+    return bare
 
 
 def _with_spans(shown: str, bare: str, spans: Sequence[Span]) -> str:

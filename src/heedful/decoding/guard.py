@@ -19,8 +19,8 @@ def alarm(source: Sequence[int], hypothesis: Hypothesis) -> Alarm | None:
     turns = most_turns(hypothesis.pieces)
     if turns > _MOST_TURNS and turns > 2 * most_turns(source):
         return "repetition"
-    is_runaway = len(hypothesis.pieces) > _LONGER * len(source) + _EXTRA
-    return "length" if is_runaway or not hypothesis.is_finished else None
+    is_absurd = not 0 < len(hypothesis.pieces) <= _LONGER * len(source) + _EXTRA
+    return "length" if is_absurd or not hypothesis.is_finished else None
 
 
 def most_turns(pieces: Sequence[int]) -> int:

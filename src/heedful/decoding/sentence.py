@@ -199,7 +199,7 @@ def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:
         between = draft.shown[at : span.start if span else None]
         content = between.strip()
         begin = at + between.find(content)
-        part = translated.get(at, as_words(content))
+        part = translated.get(at) or as_words(content)
         words += (
             replace(
                 word,

@@ -48,4 +48,5 @@ def best_links(attention: NDArray[Any], source: WordPieces, target: WordPieces) 
     Several matrices, in front of the axes of target and source pieces, are linked at once.
     """
     between_words = target.membership @ attention @ source.membership.T
-    return np.argmax(between_words, axis=-1)
+    links: NDArray[np.intp] = np.argmax(between_words, axis=-1)
+    return links
