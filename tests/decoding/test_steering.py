@@ -1,8 +1,9 @@
 import pytest
 
 import heedful
-from heedful.decoding.hypothesis import Reading, Sampling
+from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
 from heedful.decoding.steering import prefix_pieces
+from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
 from tests.conftest import SilentEngine
 
@@ -67,14 +68,22 @@ def test_a_translation_begins_as_told(model_folder, engine, prefix):
     assert translator.translate("a b c", prefix=prefix).text.startswith(prefix.strip())
 
 
-def test_of_several_sentences_the_first_begins_as_told(model_folder):
-    translator = heedful.load(model_folder.path)
+class Obedient(Expecting):
+    """An engine that begins as it is told, and goes on with the source."""
 
-    translation = translator.translate("This is a b.\nThat is c d.", prefix="Zebra")
+    def search(self, sources, config, prefixes=(), **options):
+        begun = prefixes or [()] * len(sources)
+        pairs = zip(begun, sources, strict=True)
+        return [[Hypothesis((*prefix, *source), -1.0)] for prefix, source in pairs]
 
-    (_, first), (_, second) = translation.sentences
-    assert first.startswith("Zebra")
-    assert not second.startswith("Zebra")
+
+def test_of_several_sentences_the_first_begins_as_told(tokenizer):
+    engine = Obedient(tokenizer, "", likely_as_written=-0.1)
+
+    translation = Translator(tokenizer, engine).translate("a b\nc d", prefix="xyz")
+
+    assert translation.text == "xyz a b\nc d"
+    assert translation.sentences == (("a b", "xyz a b"), ("c d", "c d"))
 
 
 def test_other_words_are_found_with_what_follows_them_likeliest_first(model_folder):
