@@ -185,7 +185,7 @@ def test_both_engines_expect_the_same_next_pieces(tmp_path, tokenizer):
 def test_pieces_are_drawn_as_often_as_their_chances_say(
     tmp_path, tokenizer, monkeypatch, sampling, name
 ):
-    monkeypatch.setattr(hypothesis, "_EXTRA_LENGTH", 0)
+    monkeypatch.setattr(hypothesis, "EXTRA_LENGTH", 0)
     folder, model = exported(tmp_path / "model", tokenizer)
     with torch.no_grad():
         model.embedding.weight *= 3  # so that some pieces are likelier than others
@@ -209,7 +209,7 @@ def test_pieces_are_drawn_as_often_as_their_chances_say(
 def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
     tmp_path, tokenizer, monkeypatch
 ):
-    monkeypatch.setattr(hypothesis, "_EXTRA_LENGTH", 1)
+    monkeypatch.setattr(hypothesis, "EXTRA_LENGTH", 1)
     folder, _ = exported(tmp_path / "model", tokenizer)
     engine = CTranslate2Engine(folder, EXACT)
     config = SearchConfig(beam_size=1, alpha=0.0)

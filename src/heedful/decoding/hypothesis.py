@@ -8,7 +8,7 @@ from typing import Any
 from heedful.errors import ConfigError
 
 PATIENCE = 2  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
-_EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
+EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
 
 
 Attention = tuple[tuple[float, ...], ...]
@@ -100,7 +100,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 def length_limit(num_source: int, num_forced: int = 0) -> int:
     """Return how many pieces may be written for a source, after those that were forced."""
-    return max(num_source, num_forced) + _EXTRA_LENGTH
+    return max(num_source, num_forced) + EXTRA_LENGTH
 
 
 def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
