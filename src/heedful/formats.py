@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from heedful.decoding.details import Details
-from heedful.decoding.translator import Candidate, Translation
+from heedful.decoding.sentence import Candidate
+from heedful.decoding.translator import Translation
 from heedful.errors import refuse_other
 
 FORMATS = ("text", "tsv", "jsonl")

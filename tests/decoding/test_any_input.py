@@ -11,6 +11,7 @@ from heedful.decoding.hypothesis import Hypothesis
 from heedful.decoding.translator import Translator
 from heedful.text.spans import find_copies, find_tags
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
+from tests.conftest import SilentEngine
 
 WORDS = "The the old man saw a dog and Two cats near Bank House in 1984 or 22 %s {name} <> & . , !"
 TOKENIZER = train_tokenizer(
@@ -19,14 +20,14 @@ TOKENIZER = train_tokenizer(
 )
 
 
-class Words:
+class Words(SilentEngine):
     """An engine that rewrites the list of source words; a word looks at the one it came from."""
 
     def __init__(self, rewrite):
         self.rewrite = rewrite
         self.calls = []
 
-    def search(self, sources, config, attention=False, no_repeat=0):
+    def search(self, sources, config, attention=False, no_repeat=0, **options):
         self.calls.append((len(sources), attention, no_repeat))
         return [[self.hypothesis(source, attention, no_repeat)] for source in sources]
 
@@ -222,8 +223,8 @@ def test_attention_is_asked_for_only_where_it_is_needed():
 def test_controls_that_a_model_spells_in_bytes_do_not_get_out():
     byte = TOKENIZER.pieces(range(TOKENIZER.vocab_size)).index("<0x1B>")
 
-    class Escaping:
-        def search(self, sources, config, attention=False, no_repeat=0):
+    class Escaping(SilentEngine):
+        def search(self, sources, config, **options):
             dog = tuple(TOKENIZER.encode("dog"))
             return [[Hypothesis((*dog, byte, *dog), -1.0)] for _ in sources]
 
