@@ -27,7 +27,7 @@ class Words(SilentEngine):
         self.rewrite = rewrite
         self.calls = []
 
-    def search(self, sources, config, attention=False, no_repeat=0):
+    def search(self, sources, config, attention=False, no_repeat=0, **options):
         self.calls.append((len(sources), attention, no_repeat))
         return [[self.hypothesis(source, attention, no_repeat)] for source in sources]
 
@@ -224,7 +224,7 @@ def test_controls_that_a_model_spells_in_bytes_do_not_get_out():
     byte = TOKENIZER.pieces(range(TOKENIZER.vocab_size)).index("<0x1B>")
 
     class Escaping(SilentEngine):
-        def search(self, sources, config, attention=False, no_repeat=0):
+        def search(self, sources, config, **options):
             dog = tuple(TOKENIZER.encode("dog"))
             return [[Hypothesis((*dog, byte, *dog), -1.0)] for _ in sources]
 

@@ -13,7 +13,7 @@ from tests.conftest import SilentEngine
 class Echo(SilentEngine):
     """An engine that says what it hears, and once more with the first piece gone."""
 
-    def search(self, sources, config, attention=False, no_repeat=0):
+    def search(self, sources, config, **options):
         self.sources, self.config = sources, config
         return [[Hypothesis(tuple(s), -1.0), Hypothesis(tuple(s[1:]), -2.0)] for s in sources]
 
@@ -68,7 +68,7 @@ def test_a_line_feed_spelt_in_bytes_does_not_break_the_line(model_folder):
     line_feed = tokenizer.pieces(range(tokenizer.vocab_size)).index("<0x0A>")
 
     class Breaker(SilentEngine):
-        def search(self, sources, config, attention=False, no_repeat=0):
+        def search(self, sources, config, **options):
             a = tuple(tokenizer.encode("a"))
             return [[Hypothesis((*a, line_feed, *a), -1.0)] for _ in sources]
 
