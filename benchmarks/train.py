@@ -49,13 +49,18 @@ def main(
 
 def prepare_multi30k(data: Path, cache: Path) -> PreparedCorpus:
     """Prepare the lower-cased, tokenised training files with a joint vocabulary."""
-    source, target = (str(data / f"train.lc.norm.tok.{side}.gz") for side in ("en", "de"))
+    source, target = multi30k_files(data)
     return prepare(
         cache / "multi30k",
         DataConfig(source=source, target=target),
         CleaningConfig(),
         TokenizerConfig(vocab_size=_VOCAB_SIZE),
     )
+
+
+def multi30k_files(data: Path) -> tuple[str, str]:
+    """Name the English and the German training file."""
+    return str(data / "train.lc.norm.tok.en.gz"), str(data / "train.lc.norm.tok.de.gz")
 
 
 def print_comparison(task: Task, steps: int, size: str) -> None:

@@ -1,5 +1,6 @@
 """Systems that take a step on the same batch in turn, so that noise hits all alike."""
 
+import os
 import re
 import sys
 import time
@@ -93,7 +94,7 @@ class LocalSeat:
             pieces=sum(targets),
             flops=model_flops(self._config, sources, targets),
             loss=loss,
-            peak_bytes=_peak_bytes(),
+            peak_bytes=peak_bytes(os.getpid()),
             seconds_to_first_batch=self._seconds_to_first_batch,
         )
 
@@ -163,8 +164,8 @@ def take_turns(seats: Mapping[str, Seat], num_rounds: int) -> list[Round]:
     return rounds[1:]
 
 
-def _peak_bytes() -> int:
+def peak_bytes(process: int) -> int:
     """Read what Linux counted; getrusage would count the parent's memory for a child."""
-    kibibytes = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    kibibytes = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     assert kibibytes, "Linux states VmHWM"
     return int(kibibytes[1]) * 1024
