@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass
 from string import Template
 
-from benchmarks.systems import OURS
-
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
@@ -24,7 +22,7 @@ class Program:
 
 
 HEEDFUL = Program(
-    name=OURS,
+    name="heedful",
     config_name="recipe.toml",
     config=Template("""\
 recipe = "paper"

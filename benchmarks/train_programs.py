@@ -15,10 +15,9 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.programs import NOT_RUN, PROGRAMS, Program
-from benchmarks.systems import OURS
-from benchmarks.train import multi30k_files, prepare_multi30k
-from benchmarks.turns import peak_bytes
+from benchmarks.memory import peak_bytes
+from benchmarks.multi30k import multi30k_files, prepare_multi30k
+from benchmarks.programs import HEEDFUL, NOT_RUN, PROGRAMS, Program
 from heedful.text.prepare import PreparedCorpus
 
 _REQUIREMENTS = Path(__file__).parent / "requirements"
@@ -222,12 +221,12 @@ def programs_table(turns: Mapping[str, Sequence[Turn]], failures: Mapping[str, s
     for name, taken in turns.items():
         leads = [
             ours.pieces_per_second / its.pieces_per_second
-            for ours, its in zip(turns.get(OURS, ()), taken, strict=False)
+            for ours, its in zip(turns.get(HEEDFUL.name, ()), taken, strict=False)
         ]
         shown = f"{median(leads):.2f} ({min(leads):.2f} to {max(leads):.2f})" if leads else ""
         lines.append(
             f"| {name} | {median(turn.pieces_per_second for turn in taken):,.0f} "
-            f"| {shown if name != OURS else ''} "
+            f"| {shown if name != HEEDFUL.name else ''} "
             f"| {max(turn.peak_bytes for turn in taken) / 1e9:.2f} GB |"
         )
     lines += [f"| {name} | does not run: {why} | | |" for name, why in failures.items()]

@@ -1,7 +1,6 @@
 """Systems that take a step on the same batch in turn, so that noise hits all alike."""
 
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from typing import Protocol
 import torch
 
 from benchmarks.flops import model_flops, sgemm_flops_per_second
+from benchmarks.memory import peak_bytes
 from benchmarks.systems import SYSTEMS
 from heedful.model.config import ModelConfig
 from heedful.specials import PAD
@@ -162,10 +162,3 @@ def take_turns(seats: Mapping[str, Seat], num_rounds: int) -> list[Round]:
         turns = {name: seats[name].turn() for name in names[first:] + names[:first]}
         rounds.append(Round(turns, sgemm))
     return rounds[1:]
-
-
-def peak_bytes(process: int) -> int:
-    """Read what Linux counted; getrusage would count the parent's memory for a child."""
-    kibibytes = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
-    assert kibibytes, "Linux states VmHWM"
-    return int(kibibytes[1]) * 1024
