@@ -18,7 +18,7 @@ ORDER = [
     {"folder"},
     {"checkpoint", "card"},
     {"training", "decoding", "data"},
-    {"evaluation", "explain", "curves"},
+    {"evaluation", "explain", "interop", "curves"},
     {"recipe", "terminal"},
     {"planning"},
     {"run"},

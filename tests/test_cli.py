@@ -44,17 +44,20 @@ def test_the_verbs_and_their_options_are_these():
             "--minutes",
         },
         "translate": {
-            "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--n-best",
+            "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
+            "--n-best",
         },
         "evaluate": {
-            "model", "--source", "--target", "--beam", "--alpha", "--tokenize", "--output", "-o",
+            "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
+            "--output", "-o",
         },
+        "export": {"model"},
         "info": {"model"},
         "demo": {"--locale", "--out"},
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", ["train", "translate", "evaluate", "info", "demo"])
+@pytest.mark.parametrize("verb", ["train", "translate", "evaluate", "export", "info", "demo"])
 def test_help_teaches_by_example(heedful, verb):
     code, out, _ = heedful(verb, "--help")
 

@@ -32,6 +32,10 @@ AlphaOption = Annotated[
     float | None,
     typer.Option("--alpha", help="Length penalty ((5+n)/6)^alpha: higher favours longer output."),
 ]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", help="ctranslate2, the fast one, or pytorch, our own model."),
+]
 
 
 def main() -> None:
@@ -127,6 +131,7 @@ def translate(
     ] = None,
     beam: BeamOption = None,
     alpha: AlphaOption = None,
+    engine: EngineOption = None,
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
@@ -145,7 +150,7 @@ def translate(
     from heedful.decoding.translator import load
 
     lines = text or _input_lines(input)
-    translator = load(model)
+    translator = load(model, engine)
     kept = translator.search.beam_size if beam is None else SearchConfig(beam_size=beam).beam_size
     if not 1 <= n_best <= kept:
         raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
@@ -162,6 +167,7 @@ def evaluate(
     target: Annotated[Path | None, typer.Option(help="Their reference translations.")] = None,
     beam: BeamOption = None,
     alpha: AlphaOption = None,
+    engine: EngineOption = None,
     tokenize: Annotated[
         str, typer.Option(help="sacrebleu's tokenizer for BLEU: 13a, none, zh, ja-mecab, ...")
     ] = "13a",
@@ -181,12 +187,29 @@ def evaluate(
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
     texts = [
-        str(item) for item in load(model).translate_lines(sources, beam_size=beam, alpha=alpha)
+        str(item)
+        for item in load(model, engine).translate_lines(sources, beam_size=beam, alpha=alpha)
     ]
     scores = evaluate(texts, references, tokenize=tokenize)
     say(Console(), *score_lines(scores))
     if output:
         _write_lines(output, texts)
+
+
+@app.command()
+def export(model: ModelArgument) -> None:
+    """Write a model for CTranslate2 into its folder, as training does when it ends.
+
+    heedful export model/
+    """
+    _require_train_extra()
+    from heedful.folder import ModelFolder
+    from heedful.interop.ctranslate2_export import export_ctranslate2
+    from heedful.terminal import say
+
+    folder = ModelFolder(model)
+    export_ctranslate2(folder)
+    say(Console(), f"Written: {escape(str(folder.ctranslate2))}")
 
 
 @app.command()

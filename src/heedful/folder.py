@@ -24,6 +24,7 @@ class ModelFolder:
         self.card_file = path / "README.md"
         self.curves_file = path / "curves.csv"
         self.curves_picture = path / "curves.svg"
+        self.ctranslate2 = path / "ctranslate2"
         self.training = path / "training"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 

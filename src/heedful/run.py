@@ -32,6 +32,7 @@ from heedful.errors import (
 from heedful.evaluation import Score, bleu, evaluate
 from heedful.folder import ModelFolder, write_atomically
 from heedful.forecast import forecast_bleu
+from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.planning import (
@@ -513,6 +514,8 @@ class _Run:
         )
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
+        if can_compute(self.model.config):
+            export_ctranslate2(self.folder)
         write_curves(self.folder, self.history)
         provenance = self._provenance(finished)
         write_atomically(self.folder.card_file, model_card(provenance))
@@ -520,7 +523,7 @@ class _Run:
         return finished
 
     def _provenance(self, finished: Finished) -> dict[str, Any]:
-        packages = ("heedful", "torch", "sentencepiece", "sacrebleu")
+        packages = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
         about = self.corpus.about
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),

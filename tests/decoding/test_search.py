@@ -50,7 +50,12 @@ PLAIN = language(BOS_A=0.9, BOS_B=0.1, A_EOS=0.2, A_B=0.8, B_EOS=0.7, B_A=0.3)
 
 def search(*tables, beam_size, max_length=5, alpha=0.0):
     limits = [max_length] * len(tables)
-    return beam_search(step, Bigrams(torch.stack(tables)), limits, beam_size=beam_size, alpha=alpha)
+    return beam_search(
+        step,
+        Bigrams(torch.stack(tables)),
+        limits,
+        SearchConfig(beam_size=beam_size, alpha=alpha),
+    )
 
 
 def greedy(*tables, max_length=5):
@@ -158,7 +163,7 @@ def test_output_stops_at_the_limit_of_its_own_sentence():
 
     found = greedy_search(step, Bigrams(torch.stack([endless, endless])), [2, 4])
     beams = beam_search(
-        step, Bigrams(torch.stack([endless, endless])), [2, 4], beam_size=2, alpha=0.6
+        step, Bigrams(torch.stack([endless, endless])), [2, 4], SearchConfig(beam_size=2)
     )
 
     assert [h.pieces for h in found] == [(A, A), (A, A, A, A)]

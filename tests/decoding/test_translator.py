@@ -118,4 +118,4 @@ def test_without_torch_it_says_what_to_install(model_folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "heedful.decoding.pytorch_engine", None)
 
     with pytest.raises(MissingExtraError, match=r"install it with: pip install 'heedful\[train\]'"):
-        heedful.load(model_folder.path)
+        heedful.load(model_folder.path, engine="pytorch")

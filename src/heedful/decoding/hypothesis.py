@@ -1,9 +1,11 @@
 """What search looks for, and how it is ranked (section 6.1)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heedful.errors import ConfigError
 
+PATIENCE = 2  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
 
 
@@ -16,6 +18,11 @@ class SearchConfig:
 
     alpha: float = 0.6
     """α: how much the length penalty favours longer output."""
+
+    @property
+    def num_ended(self) -> int:
+        """Hypotheses that must have ended before a sentence is done."""
+        return 1 if self.beam_size == 1 else PATIENCE * self.beam_size
 
     def __post_init__(self) -> None:
         if self.beam_size < 1:
@@ -41,3 +48,9 @@ class Hypothesis:
 def length_penalty(length: int, alpha: float) -> float:
     """((5 + n) / 6)^α, of Wu et al. (2016)."""
     return float(((5 + length) / 6) ** alpha)
+
+
+def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
+    """Return the beam's worth of hypotheses that score best."""
+    ranked = sorted(found, key=lambda hypothesis: -hypothesis.score(config.alpha))
+    return ranked[: config.beam_size]

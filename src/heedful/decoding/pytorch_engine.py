@@ -49,9 +49,7 @@ class PyTorchEngine:
         limits = [self._most_pieces(len(source)) for source in sources]
         if config.beam_size == 1:
             return [[best] for best in greedy_search(self._step, state, limits)]
-        return beam_search(
-            self._step, state, limits, beam_size=config.beam_size, alpha=config.alpha
-        )
+        return beam_search(self._step, state, limits, config)
 
     @property
     def _device(self) -> torch.device:

@@ -1,7 +1,5 @@
 """Greedy and beam search (section 6.1) over anything that can score the next piece."""
 
-import math
-from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from heedful.decoding.hypothesis import Hypothesis, length_penalty
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig, best_first
 from heedful.specials import BOS, EOS
 
 
@@ -51,29 +49,28 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
 
 
 def beam_search(
-    step: Step, state: State, max_lengths: Sequence[int], *, beam_size: int, alpha: float
+    step: Step, state: State, max_lengths: Sequence[int], config: SearchConfig
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
-    The state starts with one row per sentence. A sentence is done when as many hypotheses as the
-    beam is wide have ended and none that is open scores better, or at its length limit.
+    The state starts with one row per sentence. A sentence is done when two beams' worth of
+    hypotheses have ended, or at its length limit.
     """
-    beams = _Beams(max_lengths, beam_size, alpha)
+    beams = _Beams(max_lengths, config)
     while len(beams.sentences):
         log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
         rows = beams.advance(log_probabilities)
         state = state.select(rows)
-    return [[hypothesis for _, hypothesis in found] for found in beams.found]
+    return [best_first(found, config) for found in beams.found]
 
 
 class _Beams:
     """The unfinished hypotheses of every sentence that is still searched."""
 
-    def __init__(self, max_lengths: Sequence[int], beam_size: int, alpha: float) -> None:
+    def __init__(self, max_lengths: Sequence[int], config: SearchConfig) -> None:
         num_sentences = len(max_lengths)
-        self.beam_size, self.alpha = beam_size, alpha
-        self.found: list[list[tuple[float, Hypothesis]]] = [[] for _ in max_lengths]
-        """The best that have ended, with their scores, best first, at most a beam's worth."""
+        self.beam_size, self.enough = config.beam_size, config.num_ended
+        self.found: list[list[Hypothesis]] = [[] for _ in max_lengths]
         self.sentences = torch.arange(num_sentences)
         self.limits = torch.tensor(max_lengths)
         self.written: Int[Tensor, "sentence beam length"] = torch.full((num_sentences, 1, 1), BOS)
@@ -111,21 +108,11 @@ class _Beams:
         stops = (ends | is_last[:, None]) & totals.isfinite()
         stops[:, self.beam_size :] = False
         for row, candidate in stops.nonzero().tolist():
-            self._note(row, _hypothesis(written[row, candidate, 1:], totals[row, candidate]))
-        open_scores = totals.masked_fill(ends, -torch.inf).amax(dim=1)
-        open_scores = open_scores / length_penalty(length, self.alpha)
-        worst = [self._worst_score(sentence) for sentence in self.sentences.tolist()]
-        return is_last | (open_scores <= torch.tensor(worst))
-
-    def _note(self, row: int, hypothesis: Hypothesis) -> None:
-        found = self.found[int(self.sentences[row])]
-        insort(found, (hypothesis.score(self.alpha), hypothesis), key=lambda item: -item[0])
-        del found[self.beam_size :]
-
-    def _worst_score(self, sentence: int) -> float:
-        """The score to beat for a place among the found; anything will do while there is room."""
-        found = self.found[sentence]
-        return found[-1][0] if len(found) == self.beam_size else -math.inf
+            self.found[int(self.sentences[row])].append(
+                _hypothesis(written[row, candidate, 1:], totals[row, candidate])
+            )
+        has_enough = [len(self.found[s]) >= self.enough for s in self.sentences.tolist()]
+        return is_last | torch.tensor(has_enough)
 
     def _keep(
         self,

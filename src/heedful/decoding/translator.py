@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, overload, runtime_checkable
 
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
-from heedful.errors import MissingExtraError, ModelFolderError
+from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
@@ -115,20 +115,40 @@ class Translator:
         return translations
 
 
-def load(folder: str | Path) -> Translator:
-    """Load a model folder and return what translates with it."""
+def load(folder: str | Path, engine: str | None = None) -> Translator:
+    """Load a model folder and return what translates with it.
+
+    The engine is "ctranslate2", which is fast and needs no torch, or "pytorch", which is our own
+    model; by default the first, if the folder has been exported for it.
+    """
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**model_folder.provenance()["search"])
-    try:
-        from heedful.decoding.pytorch_engine import PyTorchEngine
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"translating needs {error.name}; install it with: pip install 'heedful[train]'"
-        ) from error
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(
             f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
             f"{config.vocab_size}; the files come from different models"
         )
-    return Translator(tokenizer, PyTorchEngine.load(model_folder), search)
+    return Translator(tokenizer, _load_engine(model_folder, engine), search)
+
+
+def _load_engine(folder: ModelFolder, name: str | None) -> Engine:
+    if name is not None:
+        refuse_other("engine", name, ("ctranslate2", "pytorch"))
+    is_exported = folder.ctranslate2.is_dir()
+    if name == "ctranslate2" and not is_exported:
+        raise ModelFolderError(
+            f"{folder.path} has no ctranslate2 folder; make it with: heedful export {folder.path}"
+        )
+    if is_exported and name != "pytorch":
+        from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+
+        return CTranslate2Engine(folder)
+    try:
+        from heedful.decoding.pytorch_engine import PyTorchEngine
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"translating with PyTorch needs {error.name}; "
+            "install it with: pip install 'heedful[train]'"
+        ) from error
+    return PyTorchEngine.load(folder)

@@ -1,0 +1,130 @@
+"""How CTranslate2 is best set up on this machine for this model: measured once, then remembered."""
+
+import hashlib
+import json
+import math
+import os
+import platform
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+import ctranslate2
+
+from heedful.errors import StorageError
+from heedful.folder import ModelFolder, write_atomically
+
+_LENGTH = 16  # pieces of a sentence to measure with, source and target each
+_SENTENCES = 256
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Numbers, threads and batches of the fast engine."""
+
+    compute_type: str
+    """"float32" finds what the PyTorch engine finds; "int8" rounds, and is faster on most CPUs."""
+    workers: int
+    """Batches translated at the same time."""
+    threads: int
+    """Threads that work on one batch."""
+    batch_tokens: int = 1_024
+    """Source pieces in a batch, padding included."""
+
+    def translator(self, folder: ModelFolder) -> ctranslate2.Translator:
+        """Load the exported model."""
+        return ctranslate2.Translator(
+            str(folder.ctranslate2),
+            compute_type=self.compute_type,
+            inter_threads=self.workers,
+            intra_threads=self.threads,
+        )
+
+
+def known_layout(folder: ModelFolder) -> Layout:
+    """Return the layout as remembered; or, unmeasured, one that is seldom far from the best."""
+    return _remembered(folder) or _candidates(_num_cores())[0]
+
+
+def best_layout(folder: ModelFolder) -> Layout:
+    """Return the fastest layout, as remembered or else as measured now, in a second or two."""
+    if remembered := _remembered(folder):
+        return remembered
+    best = _measured(folder, _candidates(_num_cores()))
+    memory = _memory(folder)
+    with suppress(OSError, StorageError):  # then it is measured again the next time
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(memory, json.dumps(asdict(best)))
+    return best
+
+
+def _candidates(cores: int) -> list[Layout]:
+    """Return what is worth trying, the likeliest first: a thread for each batch, or all for one."""
+    return [
+        Layout(compute_type=kind, workers=workers, threads=cores // workers)
+        for workers in sorted({1, cores}, reverse=True)
+        for kind in ("int8", "float32")
+    ]
+
+
+def _measured(folder: ModelFolder, layouts: list[Layout]) -> Layout:
+    """Let the layouts take turns on the same sentences; who is far behind drops out at once."""
+    sources = _random_sentences(folder)
+    translators = {layout: layout.translator(folder) for layout in layouts}
+    best = dict.fromkeys(layouts, math.inf)
+    for num_sentences in (8, 32, *[_SENTENCES] * _ROUNDS):
+        for layout in best:
+            best[layout] = _seconds(translators[layout], layout, sources[:num_sentences])
+        fastest = min(best.values())
+        best = {layout: seconds for layout, seconds in best.items() if seconds < 2 * fastest}
+    return min(best, key=lambda layout: best[layout])
+
+
+def _random_sentences(folder: ModelFolder) -> list[list[str]]:
+    tokenizer, random = folder.tokenizer(), Random(2017)
+    pieces = tokenizer.pieces(tokenizer.merged_ids) or ["a"]
+    return [random.choices(pieces, k=_LENGTH) for _ in range(_SENTENCES)]
+
+
+def _seconds(translator: ctranslate2.Translator, layout: Layout, sources: list[list[str]]) -> float:
+    """Time the translation of sentences into as many pieces."""
+    began = time.perf_counter()
+    translator.translate_batch(
+        sources,
+        beam_size=1,
+        min_decoding_length=_LENGTH,
+        max_decoding_length=_LENGTH,
+        max_batch_size=layout.batch_tokens,
+        batch_type="tokens",
+    )
+    return time.perf_counter() - began
+
+
+def _remembered(folder: ModelFolder) -> Layout | None:
+    with suppress(OSError, ValueError, TypeError):  # never measured, or by another heedful
+        return Layout(**json.loads(_memory(folder).read_text(encoding="utf-8")))
+    return None
+
+
+def _memory(folder: ModelFolder) -> Path:
+    """Return the file that remembers the layout for this machine and model."""
+    weights = (folder.ctranslate2 / "model.bin").stat()
+    facts = (
+        ctranslate2.__version__,
+        platform.processor() or platform.machine(),
+        _num_cores(),
+        weights.st_size,
+        weights.st_mtime_ns,
+    )
+    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "heedful" / f"layout-{key}.json"
+
+
+def _num_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

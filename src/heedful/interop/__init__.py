@@ -1,0 +1,1 @@
+"""Our models in the formats of other runtimes."""

@@ -1,0 +1,121 @@
+"""Our weights as CTranslate2 wants them."""
+
+import shutil
+from typing import Any
+
+import numpy as np
+import torch
+from ctranslate2.specs import TransformerSpec
+from numpy.typing import NDArray
+
+from heedful.checkpoint import load_model
+from heedful.decoding.ctranslate2_engine import most_pieces
+from heedful.errors import ConfigError, StorageError
+from heedful.folder import ModelFolder
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
+from heedful.specials import BOS, EOS, UNK
+from heedful.text.tokenizer import Tokenizer
+
+
+def export_ctranslate2(folder: ModelFolder) -> None:
+    """Write `ctranslate2/` into a model folder, whole or not at all.
+
+    The weights are kept in float32; CTranslate2 makes int8 of them as it loads them.
+    """
+    spec = ctranslate2_spec(load_model(folder), folder.tokenizer())
+    partial = folder.ctranslate2.with_name("ctranslate2.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        spec.save(str(partial))
+        shutil.rmtree(folder.ctranslate2, ignore_errors=True)
+        partial.replace(folder.ctranslate2)
+    except OSError as error:
+        raise StorageError(
+            f"{folder.ctranslate2}: cannot be written, {error.strerror}; "
+            "make room and run the same command again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def ctranslate2_spec(model: Transformer, tokenizer: Tokenizer) -> TransformerSpec:
+    """Put every weight in its place."""
+    _refuse_other_heads(model.config)
+    config, weights = model.config, _Weights(model)
+    is_pre = config.normalisation == "pre"
+    spec = TransformerSpec.from_config(config.num_layers, config.num_heads, pre_norm=is_pre)
+    spec.encoder.embeddings[0].weight = weights["embedding.weight"]
+    spec.decoder.embeddings.weight = spec.decoder.projection.weight = weights["embedding.weight"]
+    for name, stack in ("encoder", spec.encoder), ("decoder", spec.decoder):
+        stack.position_encodings.encodings = weights.positions
+        if is_pre:
+            weights.fill_norm(stack.layer_norm, f"{name}_norm")
+        for number, layer in enumerate(stack.layer):
+            weights.fill_layer(layer, f"{name}.{number}", is_decoder=name == "decoder")
+    pieces = tokenizer.pieces(range(tokenizer.vocab_size))
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
+    spec.config.unk_token, spec.config.bos_token = pieces[UNK], pieces[BOS]
+    spec.config.eos_token, spec.config.decoder_start_token = pieces[EOS], pieces[BOS]
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = LAYER_NORM_EPSILON
+    spec.validate()
+    spec.optimize()
+    return spec
+
+
+def can_compute(config: ModelConfig) -> bool:
+    """Tell whether CTranslate2 knows such a network: its heads share d_model evenly."""
+    width = config.d_model // config.num_heads
+    return (config.d_k, config.d_v) == (width, width)
+
+
+def _refuse_other_heads(config: ModelConfig) -> None:
+    if not can_compute(config):
+        width = config.d_model // config.num_heads
+        raise ConfigError(
+            f"CTranslate2 needs d_k = d_v = d_model / num_heads = {width}, but this model has "
+            f"d_k {config.d_k} and d_v {config.d_v}; it translates with the PyTorch engine alone"
+        )
+
+
+class _Weights:
+    """The weights of a model by name, and where they go in a specification of CTranslate2's."""
+
+    def __init__(self, model: Transformer) -> None:
+        self._tensors: dict[str, NDArray[np.float32]] = {
+            name: tensor.numpy() for name, tensor in model.state_dict().items()
+        }
+        with torch.no_grad():
+            self.positions = model.positions(0, most_pieces(model.config)).numpy()
+
+    def __getitem__(self, name: str) -> NDArray[np.float32]:
+        return self._tensors[name]
+
+    def fill_layer(self, spec: Any, name: str, *, is_decoder: bool) -> None:
+        self.fill_norm(spec.self_attention.layer_norm, f"{name}.around_self_attention.norm")
+        self._fill_attention(
+            spec.self_attention.linear, f"{name}.self_attention", "query key value"
+        )
+        if is_decoder:
+            self.fill_norm(spec.attention.layer_norm, f"{name}.around_source_attention.norm")
+            self._fill_attention(
+                spec.attention.linear, f"{name}.source_attention", "query", "key value"
+            )
+        self.fill_norm(spec.ffn.layer_norm, f"{name}.around_feed_forward.norm")
+        self._fill_linear(spec.ffn.linear_0, f"{name}.feed_forward.0")
+        self._fill_linear(spec.ffn.linear_1, f"{name}.feed_forward.2")
+
+    def fill_norm(self, spec: Any, name: str) -> None:
+        spec.gamma, spec.beta = self[f"{name}.weight"], self[f"{name}.bias"]
+
+    def _fill_attention(self, specs: list[Any], name: str, *fused: str) -> None:
+        """Fill one projection for each group of ours, and that of the output."""
+        for spec, group in zip(specs, (*fused, "output"), strict=True):
+            self._fill_linear(spec, *(f"{name}.{part}" for part in group.split()))
+
+    def _fill_linear(self, spec: Any, *names: str) -> None:
+        spec.weight = np.concatenate([self[f"{name}.weight"] for name in names])
+        spec.bias = np.concatenate([self[f"{name}.bias"] for name in names])

@@ -1,0 +1,92 @@
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import heedful
+from heedful.decoding import ctranslate2_engine
+from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.layout import Layout
+from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.errors import ConfigError, ModelFolderError
+from heedful.folder import ModelFolder
+
+EXACT = Layout(compute_type="float32", workers=1, threads=1)
+
+
+@pytest.fixture(autouse=True)
+def _memory(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def copied(model_folder, tmp_path) -> ModelFolder:
+    return ModelFolder(shutil.copytree(model_folder.path, tmp_path / "copy"))
+
+
+def test_training_leaves_a_model_for_the_fast_engine(model_folder):
+    assert isinstance(heedful.load(model_folder.path).engine, CTranslate2Engine)
+    assert isinstance(heedful.load(model_folder.path, engine="pytorch").engine, PyTorchEngine)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_a_trained_model_says_the_same_by_both_engines(model_folder, beam_size):
+    sources = [[5, 9, 260 + i % 9] * (1 + i % 5) for i in range(40)]
+    config = SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine.load(model_folder).search(sources, config)
+    theirs = CTranslate2Engine(model_folder, EXACT).search(sources, config)
+
+    assert [[h.pieces for h in found] for found in ours] == [
+        [h.pieces for h in found] for found in theirs
+    ]
+
+
+def test_few_texts_are_translated_at_once_and_many_by_the_fastest_layout(model_folder, monkeypatch):
+    measured = []
+    monkeypatch.setattr(
+        ctranslate2_engine, "best_layout", lambda folder: measured.append(folder) or EXACT
+    )
+    translator = heedful.load(model_folder.path)
+
+    translator.translate(["a b"] * 5)
+    assert not measured
+
+    translator.translate([f"a {'b ' * (i % 9)}" for i in range(200)])
+    translator.translate([f"c {'d ' * (i % 9)}" for i in range(200)])
+    assert len(measured) == 1
+
+
+@pytest.mark.slow
+def test_the_fast_engine_needs_no_torch(model_folder):
+    code = (
+        "import sys; sys.modules['torch'] = None; import heedful; "
+        f"print(heedful.load({str(model_folder.path)!r}).translate('a b c').score)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0
+
+
+def test_a_folder_that_was_not_exported_translates_with_pytorch_and_says_how_to_export(copied):
+    shutil.rmtree(copied.ctranslate2)
+
+    assert isinstance(heedful.load(copied.path).engine, PyTorchEngine)
+    with pytest.raises(ModelFolderError, match=r"has no ctranslate2 folder; .* heedful export"):
+        heedful.load(copied.path, engine="ctranslate2")
+
+
+def test_a_damaged_export_is_named(copied):
+    (copied.ctranslate2 / "model.bin").write_bytes(b"not a model")
+
+    with pytest.raises(ModelFolderError, match=r"ctranslate2: damaged, .*heedful export"):
+        heedful.load(copied.path)
+
+
+def test_an_unknown_engine_is_refused(model_folder):
+    with pytest.raises(ConfigError, match=r"one of 'ctranslate2', 'pytorch', got 'onnx'"):
+        heedful.load(model_folder.path, engine="onnx")

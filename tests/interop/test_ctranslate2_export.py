@@ -1,0 +1,67 @@
+import pytest
+import torch
+
+from heedful.checkpoint import save_model
+from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.layout import Layout
+from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.errors import ConfigError
+from heedful.folder import ModelFolder
+from heedful.interop.ctranslate2_export import export_ctranslate2
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
+from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
+
+EXACT = Layout(compute_type="float32", workers=1, threads=1)
+SIZES = {"num_layers": 2, "d_model": 32, "d_ff": 64, "num_heads": 4}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    texts = ["a letter", "the other letters", "some more of the same"] * 20
+    return train_tokenizer(lambda: iter(texts), TokenizerConfig(vocab_size=320))
+
+
+def exported(path, tokenizer, **changes) -> tuple[ModelFolder, Transformer]:
+    folder = ModelFolder(path)
+    torch.manual_seed(5)
+    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **SIZES, **changes)).eval()
+    with torch.no_grad():  # of a trained size, so that norms and biases show
+        for parameter in model.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    path.mkdir(exist_ok=True)
+    folder.tokenizer_file.write_bytes(tokenizer.model)
+    save_model(folder, model)
+    export_ctranslate2(folder)
+    return folder, model
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("positions", ["interleaved", "halves", "learned"])
+@pytest.mark.parametrize("normalisation", ["post", "pre"])
+def test_both_engines_find_the_same(tmp_path, tokenizer, normalisation, positions, beam_size):
+    folder, model = exported(
+        tmp_path / "model", tokenizer, normalisation=normalisation, positions=positions
+    )
+    random = torch.Generator().manual_seed(1)
+    sources = [
+        torch.randint(4, tokenizer.vocab_size, (length,), generator=random).tolist()
+        for length in (1, 2, 3, 5, 8, 13, 21)
+    ]
+    config = SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine(model).search(sources, config)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config)
+
+    for one, other in zip(ours, theirs, strict=True):
+        assert [h.pieces for h in one] == [h.pieces for h in other]
+        assert [h.is_finished for h in one] == [h.is_finished for h in other]
+        assert [h.log_probability for h in one] == pytest.approx(
+            [h.log_probability for h in other], abs=1e-3
+        )
+
+
+def test_heads_of_another_width_are_refused(tmp_path, tokenizer):
+    with pytest.raises(ConfigError, match=r"d_k = d_v = d_model / num_heads = 8.* d_k 4 and d_v 8"):
+        exported(tmp_path / "model", tokenizer, d_k=4)
