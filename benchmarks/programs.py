@@ -139,6 +139,7 @@ learning_rate: 2.0
 max_grad_norm: 0
 batch_type: tokens
 batch_size: 4096
+bucket_size: 32768
 normalization: tokens
 train_steps: 100000
 save_checkpoint_steps: 100000
@@ -187,6 +188,7 @@ training:
   max_grad_norm: 0
   batch_type: tokens
   batch_size: 4096
+  bucket_size: 32768
   normalization: tokens
   train_steps: 100000
   valid_steps: 100000
