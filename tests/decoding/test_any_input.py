@@ -106,6 +106,7 @@ def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
     assert translate(text).text == text
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_is_translated():
     text = "the old dog " * 80_000
 
