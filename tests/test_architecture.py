@@ -18,7 +18,7 @@ ORDER = [
     {"folder"},
     {"checkpoint", "card"},
     {"training", "decoding", "data"},
-    {"evaluation", "explain", "interop", "curves"},
+    {"evaluation", "explain", "interop", "curves", "translating"},
     {"recipe", "terminal"},
     {"planning"},
     {"run"},

@@ -1,17 +1,15 @@
 """The command line: one short function per verb. Whatever is heavy is imported inside."""
 
-import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from heedful import __version__
-from heedful.errors import ConfigError, HeedfulError, MissingExtraError
+from heedful.errors import MissingExtraError
 
 app = typer.Typer(
     help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
@@ -36,15 +34,6 @@ EngineOption = Annotated[
     str | None,
     typer.Option("--engine", help="ctranslate2, the fast one, or pytorch, our own model."),
 ]
-
-
-def main() -> None:
-    """Run the command line; an error of the user's is one line and exit code 2."""
-    try:
-        app()
-    except HeedfulError as error:
-        print(f"heedful: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
 
 
 def _show_version(wanted: bool | None) -> None:
@@ -144,18 +133,18 @@ def translate(
 
     cat letters.en | heedful translate model/ > letters.de
     """
-    if text and input:
-        raise ConfigError("text and --input are both given; choose one")
-    from heedful.decoding.hypothesis import SearchConfig
-    from heedful.decoding.translator import load
+    from heedful.translating import translate as run
 
-    lines = text or _input_lines(input)
-    translator = load(model, engine)
-    kept = translator.search.beam_size if beam is None else SearchConfig(beam_size=beam).beam_size
-    if not 1 <= n_best <= kept:
-        raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
-    translations = translator.translate_lines(lines, beam_size=beam, alpha=alpha)
-    _write_lines(output, (line for item in translations for line in _shown(item, n_best)))
+    run(
+        model,
+        text or (),
+        input=input,
+        output=output,
+        beam=beam,
+        alpha=alpha,
+        engine=engine,
+        n_best=n_best,
+    )
 
 
 @app.command()
@@ -183,6 +172,7 @@ def evaluate(
     from heedful.evaluation import bleu_metric, evaluate
     from heedful.terminal import say, score_lines
     from heedful.text.corpus import read_pairs
+    from heedful.translating import write_lines
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
@@ -193,7 +183,7 @@ def evaluate(
     scores = evaluate(texts, references, tokenize=tokenize)
     say(Console(), *score_lines(scores))
     if output:
-        _write_lines(output, texts)
+        write_lines(output, texts)
 
 
 @app.command()
@@ -243,44 +233,6 @@ def demo(
     from heedful.demo import run_demo
 
     run_demo(out, locale, Console())
-
-
-def _input_lines(path: Path | None) -> Iterator[str]:
-    from heedful.text.corpus import decode_lines, read_lines
-
-    if path is not None:
-        return read_lines(path)
-    if sys.stdin.isatty():
-        raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
-    return decode_lines(sys.stdin.buffer, "standard input")
-
-
-def _shown(translation: Any, n_best: int) -> Iterator[str]:
-    if n_best == 1:
-        yield translation.text
-    else:
-        for candidate in [translation, *translation.alternatives][:n_best]:
-            yield f"{candidate.score:.4f}\t{candidate.text}"
-
-
-def _write_lines(path: Path | None, lines: Iterable[str]) -> None:
-    """Print lines, or write them to a file that appears when all of them are there."""
-    if path is None:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        for line in lines:
-            print(line)
-        return
-    is_file = path.is_file() or not path.exists()  # not a folder, a pipe or a device
-    written = path.with_name(path.name + ".partial") if is_file else path
-    try:
-        with written.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        written.replace(path)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
-    finally:
-        if is_file:
-            written.unlink(missing_ok=True)
 
 
 def _require_train_extra() -> None:

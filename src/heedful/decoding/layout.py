@@ -114,7 +114,7 @@ def _memory(folder: ModelFolder) -> Path:
     weights = (folder.ctranslate2 / "model.bin").stat()
     facts = (
         ctranslate2.__version__,
-        platform.processor() or platform.machine(),
+        platform.machine(),
         _num_cores(),
         weights.st_size,
         weights.st_mtime_ns,
