@@ -26,6 +26,8 @@ class ModelFolder:
         self.curves_picture = path / "curves.svg"
         self.ctranslate2 = path / "ctranslate2"
         self.training = path / "training"
+        self.corpus = self.training / "corpus"
+        self.train_ids = self.corpus / "train"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property

@@ -1,6 +1,7 @@
 """The fast engine: CTranslate2, without torch."""
 
 from collections.abc import Sequence
+from threading import Lock
 
 from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig, best_first
 from heedful.decoding.layout import Layout, best_layout, known_layout
@@ -10,7 +11,7 @@ from heedful.model.config import ModelConfig
 from heedful.specials import EOS
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
-_MANY = 128  # sources that are worth measuring the layout for
+_MANY = 128  # sources that are worth measuring the layout for, and a shortlist
 
 
 def most_pieces(config: ModelConfig) -> int:
@@ -30,13 +31,21 @@ class CTranslate2Engine:
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self._most_pieces = most_pieces(folder.config())
         self._folder = folder
+        self._settling = Lock()
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
 
     def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
-        if len(sources) >= _MANY and not self._is_settled:
+        """Find the best hypotheses of every source, best first; equal sources are searched once."""
+        if len(sources) >= _MANY:
             self._settle()
+        distinct = list(dict.fromkeys(map(tuple, sources)))
+        found = dict(zip(distinct, self._search_distinct(distinct, config), strict=True))
+        return [found[tuple(source)] for source in sources]
+
+    def _search_distinct(
+        self, sources: Sequence[tuple[int, ...]], config: SearchConfig
+    ) -> list[list[Hypothesis]]:
         limits = [min(len(source) + EXTRA_LENGTH, self._most_pieces) for source in sources]
         found = self._search(sources, config, max(limits, default=0))
         for index, limit in enumerate(limits):
@@ -55,13 +64,16 @@ class CTranslate2Engine:
             ) from error
 
     def _settle(self) -> None:
-        layout = best_layout(self._folder)
-        if layout != self._layout:
-            self._load(layout)
-        self._is_settled = True
+        with self._settling:
+            if self._is_settled:
+                return
+            layout = best_layout(self._folder)
+            if layout != self._layout:
+                self._load(layout)
+            self._is_settled = True
 
     def _search(
-        self, sources: Sequence[list[int]], config: SearchConfig, limit: int
+        self, sources: Sequence[tuple[int, ...]], config: SearchConfig, limit: int
     ) -> list[list[Hypothesis]]:
         results = self._translator.translate_batch(
             [[self._pieces[id] for id in source] for source in sources],
@@ -76,6 +88,8 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
+            # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
+            use_vmap=len(sources) >= _MANY and self._layout.takes_shortlist(self._folder),
         )
         return [
             [

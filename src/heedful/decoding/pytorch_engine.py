@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from threading import Lock
 
 import torch
 from torch import Tensor
@@ -23,6 +24,7 @@ class PyTorchEngine:
 
     def __init__(self, model: Transformer) -> None:
         self.model = model
+        self._one_at_a_time = Lock()  # each search takes all cores
 
     @classmethod
     def load(cls, folder: ModelFolder) -> "PyTorchEngine":
@@ -37,7 +39,8 @@ class PyTorchEngine:
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             return self._search_batch([sources[index] for index in batch], config)
 
-        results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
+        with self._one_at_a_time:
+            results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
         found = dict(zip(chain(*batches), chain(*results), strict=True))
         return [found[index] for index in range(len(sources))]
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol, overload, runtime_checkable
 
+from heedful.decoding.ahead import ahead
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
-_CHUNK = 1_024  # lines translated together, so that lengths can be matched
+_CHUNK = 512  # lines translated together, so that lengths can be matched
+_CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two
 
 
 @runtime_checkable
@@ -86,9 +88,11 @@ class Translator:
         self, lines: Iterable[str], *, beam_size: int | None = None, alpha: float | None = None
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
-        config, lines = self._config(beam_size, alpha), iter(lines)
-        while chunk := list(islice(lines, _CHUNK)):
-            yield from self._translate(chunk, config)
+        config = self._config(beam_size, alpha)
+        translated = ahead(
+            lambda chunk: self._translate(chunk, config), _chunks(lines), at_once=_CHUNKS_AT_ONCE
+        )
+        yield from chain.from_iterable(translated)
 
     def _config(self, beam_size: int | None, alpha: float | None) -> SearchConfig:
         return SearchConfig(
@@ -113,6 +117,12 @@ class Translator:
                 source=texts[index], text=best.text, score=best.score, alternatives=tuple(others)
             )
         return translations
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    lines = iter(lines)
+    while chunk := list(islice(lines, _CHUNK)):
+        yield chunk
 
 
 def load(folder: str | Path, engine: str | None = None) -> Translator:
