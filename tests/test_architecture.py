@@ -16,7 +16,7 @@ ORDER = [
     {"errors", "specials"},
     {"text", "model", "stopping", "forecast", "cores", "processes"},
     {"folder"},
-    {"checkpoint", "card"},
+    {"checkpoint", "card", "partial_file"},
     {"training", "decoding", "data"},
     {"evaluation", "explain", "interop", "curves", "translating"},
     {"recipe", "terminal"},

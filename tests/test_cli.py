@@ -46,7 +46,7 @@ def test_the_verbs_and_their_options_are_these():
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
-            "--n-best",
+            "--n-best", "--resume",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",

@@ -13,6 +13,8 @@ def main() -> None:
     except HeedfulError as error:
         print(f"heedful: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def _run(arguments: list[str]) -> None:

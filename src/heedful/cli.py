@@ -124,6 +124,9 @@ def translate(
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a file that was interrupted.")
+    ] = False,
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
@@ -144,6 +147,7 @@ def translate(
         alpha=alpha,
         engine=engine,
         n_best=n_best,
+        resume=resume,
     )
 
 

@@ -13,7 +13,7 @@ from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
-_CHUNK = 512  # lines translated together, so that lengths can be matched
+CHUNK = 512  # lines translated together, so that lengths can be matched
 _CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two
 
 
@@ -121,7 +121,7 @@ class Translator:
 
 def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
     lines = iter(lines)
-    while chunk := list(islice(lines, _CHUNK)):
+    while chunk := list(islice(lines, CHUNK)):
         yield chunk
 
 
