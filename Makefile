@@ -13,7 +13,7 @@ setup: $(READY)  ## make .venv with everything in it
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv: about a minute, once"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[train,dev]'
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[train,onnx,dev]'
 	@touch $@
 
 demo: $(READY)  ## train a translator from nothing, score it, look inside (under four minutes)

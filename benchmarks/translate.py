@@ -46,7 +46,7 @@ def main(
     print(f"\n{len(alone):,} sentences one at a time, greedy:\n")
     print(single_table(take_turns(systems(model, alone, 1), alone, 1)), flush=True)
     print("\nA fresh process, from the command to the translation of one sentence:\n")
-    print_fresh_processes(model, texts[0], rounds=max(rounds, 3) * 3)
+    print_fresh_processes(model, texts[0], rounds=3 * rounds)
 
 
 def take_turns(

@@ -192,7 +192,7 @@ def no_cache_translator(folder: ModelFolder) -> Translate:
         sources = pad([[*tokenizer.encode(text), EOS] for text in texts])
         memory = model.encode(sources)
         written = torch.full((len(texts), 1), BOS)
-        for _ in range(sources.size(1) + EXTRA_LENGTH):
+        for _ in range(sources.size(1) - 1 + EXTRA_LENGTH):
             x, _ = model.decode(written, memory)
             pieces = model.logits(x[:, -1]).argmax(dim=-1)
             written = torch.cat([written, pieces[:, None]], dim=1)

@@ -11,7 +11,10 @@ from heedful.errors import DamagedError, StorageError
 
 
 def state(step: int) -> TrainingState:
-    tensors = {"model.weight": torch.arange(6.0).view(2, 3) + step, "adam.step": torch.tensor(2.0)}
+    tensors = {
+        "model.weight": torch.arange(6.0).view(2, 3) + step,
+        "optimizer.step": torch.tensor(2.0),
+    }
     return TrainingState(step=step, tensors=tensors, notes={"seconds": 1 / 3})
 
 
@@ -28,7 +31,7 @@ def test_a_state_comes_back_to_the_last_bit(tmp_path):
 
     assert (back.step, back.notes) == (7, {"seconds": 1 / 3})
     assert back.weights()["weight"].equal(state(7).tensors["model.weight"])
-    assert back.tensors["adam.step"].equal(torch.tensor(2.0))
+    assert back.tensors["optimizer.step"].equal(torch.tensor(2.0))
 
 
 @pytest.fixture(scope="module")

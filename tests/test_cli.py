@@ -52,7 +52,7 @@ def test_the_verbs_and_their_options_are_these():
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
             "--output", "-o",
         },
-        "export": {"model"},
+        "export": {"model", "--format"},
         "info": {"model"},
         "demo": {"--locale", "--out"},
     }  # fmt: skip

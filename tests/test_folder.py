@@ -6,7 +6,9 @@ import pytest
 import heedful
 from heedful.checkpoint import load_model
 from heedful.errors import ModelFolderError, StorageError
-from heedful.folder import ModelFolder, write_atomically
+from heedful.folder import ModelFolder, folder_written_whole, write_atomically
+from heedful.model.alignment_head import AlignmentHead, usual_head
+from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
@@ -75,6 +77,30 @@ def test_a_damaged_config_is_named(copy, content, message):
         copy.config()
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", r"alignment\.json: damaged, not a JSON object"),
+        ('{"layer": 0, "neck": 1}', r"alignment\.json: .*unexpected keyword argument 'neck'"),
+        ('{"layer": 1}', r"no head None in layer 1 of 1 layers with 2 heads, counted from 0"),
+        ('{"layer": 0, "head": 2}', r"no head 2 in layer 0 of 1 layers with 2 heads"),
+        ('{"layer": 0, "shift": 2}', r"alignment\.json: shift must be 0 or 1, got 2"),
+    ],
+)
+def test_an_alignment_head_that_is_not_there_is_named(copy, content, message):
+    copy.alignment_file.write_text(content)
+
+    with pytest.raises(ModelFolderError, match=message):
+        copy.alignment_head()
+
+
+def test_a_folder_without_a_chosen_head_has_the_usual_one(copy):
+    copy.alignment_file.unlink(missing_ok=True)
+
+    assert copy.alignment_head() == AlignmentHead(layer=0)
+    assert usual_head(ModelConfig(vocab_size=9)) == AlignmentHead(layer=4)  # of six
+
+
 def test_a_provenance_without_its_parts_is_named(copy):
     copy.provenance_file.write_text("{}")
 
@@ -111,3 +137,26 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_written_whole_takes_the_place_of_the_one_before(tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "before").touch()
+
+    with folder_written_whole(tmp_path / "export") as partial:
+        (partial / "after").touch()
+
+    assert [file.name for file in tmp_path.rglob("*")] == ["export", "after"]
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_one_before(tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "before").touch()
+
+    with (
+        pytest.raises(StorageError, match=r"export: cannot be written, No such file .*; make room"),
+        folder_written_whole(tmp_path / "export") as partial,
+    ):
+        (partial / "gone" / "after").touch()
+
+    assert [file.name for file in tmp_path.rglob("*")] == ["export", "before"]

@@ -135,7 +135,7 @@ def test_too_short_a_time_is_refused_with_what_would_do():
     with pytest.raises(
         ConfigError,
         match=r"minutes = 0\.2 is too short: preparing took 9 seconds and scoring will take "
-        r"about 7; give at least 0\.4",
+        r"about 3; give at least 0\.3",
     ):
         plan(0.2, preparing=9.0)
 

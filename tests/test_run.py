@@ -31,6 +31,7 @@ def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
         "README.md",
         "curves.csv",
         "curves.svg",
+        "alignment.json",
         "ctranslate2",
         "training",
     }

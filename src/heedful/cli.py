@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from heedful import __version__
-from heedful.errors import MissingExtraError
+from heedful.errors import MissingExtraError, refuse_other
 
 app = typer.Typer(
     help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
@@ -191,19 +191,28 @@ def evaluate(
 
 
 @app.command()
-def export(model: ModelArgument) -> None:
-    """Write a model for CTranslate2 into its folder, as training does when it ends.
+def export(
+    model: ModelArgument,
+    format: Annotated[
+        str, typer.Option(help="ctranslate2, which translates here, or onnx for other runtimes.")
+    ] = "ctranslate2",
+) -> None:
+    """Write a model into its folder as another runtime wants it.
 
-    heedful export model/
+    Training does so for CTranslate2 when it ends; this makes it again.
+
+    heedful export model/ --format onnx
     """
     _require_train_extra()
     from heedful.folder import ModelFolder
-    from heedful.interop.ctranslate2_export import export_ctranslate2
     from heedful.terminal import say
 
-    folder = ModelFolder(model)
-    export_ctranslate2(folder)
-    say(Console(), f"Written: {escape(str(folder.ctranslate2))}")
+    refuse_other("--format", format, ("ctranslate2", "onnx"))
+    if format == "onnx":
+        from heedful.interop.onnx_export import export_onnx as export_model
+    else:
+        from heedful.interop.ctranslate2_export import export_ctranslate2 as export_model
+    say(Console(), f"Written: {escape(str(export_model(ModelFolder(model))))}")
 
 
 @app.command()

@@ -39,7 +39,7 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
-    _look_inside(translator, corpus.test, console)
+    _look_inside(load(model, engine="pytorch"), corpus.test, console)
     _say_what_next(finished.folder, console)
 
 

@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from heedful.errors import HeedfulError, ModelFolderError, StorageError
+from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.config import ModelConfig
 from heedful.text.tokenizer import Tokenizer
 
@@ -24,7 +28,9 @@ class ModelFolder:
         self.card_file = path / "README.md"
         self.curves_file = path / "curves.csv"
         self.curves_picture = path / "curves.svg"
+        self.alignment_file = path / "alignment.json"
         self.ctranslate2 = path / "ctranslate2"
+        self.onnx = path / "onnx"
         self.training = path / "training"
         self.corpus = self.training / "corpus"
         self.train_ids = self.corpus / "train"
@@ -63,6 +69,19 @@ class ModelFolder:
                 f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
             )
         return provenance
+
+    def alignment_head(self) -> AlignmentHead:
+        """Read which attention aligns words; a folder that does not say gets the usual one."""
+        config = self.config()
+        if not self.alignment_file.exists():
+            return usual_head(config)
+        document = self._read_json(self.alignment_file)
+        try:
+            head = AlignmentHead(**document)
+            head.check(config)
+        except (TypeError, HeedfulError) as error:
+            raise ModelFolderError(f"{self.alignment_file}: {error}") from error
+        return head
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""
@@ -105,6 +124,25 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
             "so make room and run the same command to go on"
         ) from error
+
+
+@contextmanager
+def folder_written_whole(path: Path) -> Iterator[Path]:
+    """Give a folder to write into, which takes the place of `path` when all of it is written."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        yield partial
+        shutil.rmtree(path, ignore_errors=True)
+        partial.replace(path)
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be written, {error.strerror or error}; "
+            "make room and run the same command again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _settle(partial: Path, path: Path) -> None:

@@ -19,6 +19,8 @@ import torch
 from heedful.card import model_card
 from heedful.checkpoint import Checkpoints, TrainingState, save_model
 from heedful.curves import write_curves
+from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.errors import (
@@ -30,6 +32,7 @@ from heedful.errors import (
     TrainingError,
 )
 from heedful.evaluation import Score, bleu, evaluate
+from heedful.explain.alignment_choice import choose_alignment_head
 from heedful.folder import ModelFolder, write_atomically
 from heedful.forecast import forecast_bleu
 from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
@@ -503,8 +506,12 @@ class _Run:
         self.model.load_state_dict(
             mean_weights(self.checkpoints.at(step).read().weights() for step in steps)
         )
+        save_model(self.folder, self.model)
+        write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
+        head = choose_alignment_head(self.model, self.tokenizer, self.valid, self.train)
+        write_atomically(self.folder.alignment_file, json.dumps(asdict(head)) + "\n")
         sources, references = zip(*self.valid_pairs, strict=True)
-        translations = self.translator.translate(sources)
+        translations = self._exported_translator().translate(sources)
         finished = Finished(
             folder=self.folder,
             scores=evaluate([translation.text for translation in translations], references),
@@ -512,15 +519,19 @@ class _Run:
             stopped_early=stopped_early,
             seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
         )
-        save_model(self.folder, self.model)
-        write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
-        if can_compute(self.model.config):
-            export_ctranslate2(self.folder)
         write_curves(self.folder, self.history)
         provenance = self._provenance(finished)
         write_atomically(self.folder.card_file, model_card(provenance))
         write_atomically(self.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
         return finished
+
+    def _exported_translator(self) -> Translator:
+        """Export the model, and return what scores it fast; or ours, if it cannot be exported."""
+        if not can_compute(self.model.config):
+            return self.translator
+        export_ctranslate2(self.folder)
+        engine = CTranslate2Engine(self.folder, exact_layout())
+        return Translator(self.tokenizer, engine, self.recipe.search)
 
     def _provenance(self, finished: Finished) -> dict[str, Any]:
         packages = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_penalty
+from heedful.decoding.hypothesis import (
+    Hypothesis,
+    SearchConfig,
+    attention_of_pieces,
+    length_penalty,
+)
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS
@@ -188,6 +193,14 @@ def test_alpha_prefers_the_longer_of_two_equally_likely_hypotheses():
 
     assert short.score(alpha=0.6) < long.score(alpha=0.6)
     assert short.score(alpha=0.0) == long.score(alpha=0.0)
+
+
+def test_a_piece_is_where_the_model_looked_to_write_it_or_having_read_it():
+    steps = [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
+
+    assert attention_of_pieces(steps, 2, shift=0) == ((0.9, 0.1), (0.2, 0.8))
+    assert attention_of_pieces(steps, 2, shift=1) == ((0.2, 0.8), (0.5, 0.5))
+    assert attention_of_pieces(steps[:2], 2, shift=1) == ((0.2, 0.8), (0.2, 0.8))  # was cut off
 
 
 def test_the_defaults_are_those_of_section_6_1():

@@ -1,5 +1,8 @@
+import json
 import shutil
+from dataclasses import asdict
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +14,7 @@ from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder
 from heedful.interop.ctranslate2_export import export_ctranslate2
+from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
@@ -25,7 +29,7 @@ def tokenizer():
     return train_tokenizer(lambda: iter(texts), TokenizerConfig(vocab_size=320))
 
 
-def exported(path, tokenizer, **changes) -> tuple[ModelFolder, Transformer]:
+def exported(path, tokenizer, head=None, **changes) -> tuple[ModelFolder, Transformer]:
     folder = ModelFolder(path)
     torch.manual_seed(5)
     model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **SIZES, **changes)).eval()
@@ -35,6 +39,8 @@ def exported(path, tokenizer, **changes) -> tuple[ModelFolder, Transformer]:
     path.mkdir(exist_ok=True)
     folder.tokenizer_file.write_bytes(tokenizer.model)
     save_model(folder, model)
+    if head:
+        folder.alignment_file.write_text(json.dumps(asdict(head)))
     export_ctranslate2(folder)
     return folder, model
 
@@ -62,6 +68,40 @@ def test_both_engines_find_the_same(tmp_path, tokenizer, normalisation, position
         assert [h.log_probability for h in one] == pytest.approx(
             [h.log_probability for h in other], abs=1e-3
         )
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("head", [None, 0, 2])
+def test_both_engines_look_at_the_same_with_the_chosen_head(
+    tmp_path, tokenizer, head, shift, beam_size
+):
+    chosen = AlignmentHead(layer=0, head=head, shift=shift)
+    folder, model = exported(tmp_path / "model", tokenizer, chosen)
+    sources = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
+    config = SearchConfig(beam_size=beam_size, attention=True)
+
+    ours = PyTorchEngine(model, chosen).search(sources, config)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config)
+
+    for source, one, other in zip(sources, ours, theirs, strict=True):
+        for mine, yours in zip(one, other, strict=True):
+            assert mine.pieces == yours.pieces
+            attention = np.array(mine.attention)
+            assert attention.shape == (len(mine.pieces), len(source))
+            np.testing.assert_allclose(attention, yours.attention, atol=1e-4)
+
+
+def test_another_head_looks_elsewhere(tmp_path, tokenizer):
+    config, looks = SearchConfig(beam_size=1, attention=True), set()
+    for head in (None, 0, 1, 2, 3):
+        for shift in (0, 1):
+            chosen = AlignmentHead(layer=1, head=head, shift=shift)
+            folder, _ = exported(tmp_path / "model", tokenizer, chosen)
+            ((best,),) = CTranslate2Engine(folder, EXACT).search([[5, 6, 7]], config)
+            looks.add(best.attention[:2])
+
+    assert len(looks) == 10
 
 
 def test_heads_of_another_width_are_refused(tmp_path, tokenizer):

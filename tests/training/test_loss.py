@@ -39,6 +39,51 @@ def test_loss_and_gradients_equal_those_of_pytorch(pieces, vocab, smoothing, sca
         assert_close(ours, theirs)
 
 
+@settings(deadline=None)
+@given(pieces=st.integers(1, 300), vocab=st.integers(2, 9), seed=st.integers(0, 99))
+def test_disagreement_and_its_gradients_equal_those_of_pytorch(pieces, vocab, seed):
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(pieces, 2, 4, generator=random, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(vocab, 4, generator=random, dtype=torch.float64, requires_grad=True)
+    wanted = torch.randint(vocab, (pieces,), generator=random).repeat_interleave(2)
+
+    smoothed, _ = smoothed_cross_entropy(x.flatten(0, 1), weight, wanted, 0.1, agreement=3.0)
+    without, _ = smoothed_cross_entropy(x.flatten(0, 1), weight, wanted, 0.1)
+    p, q = (x @ weight.T).log_softmax(dim=-1).unbind(dim=1)
+    both = F.kl_div(p, q, log_target=True, reduction="sum") + F.kl_div(
+        q, p, log_target=True, reduction="sum"
+    )
+    expected = without + 3.0 * both / 2
+
+    assert_close(smoothed, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(smoothed, [x, weight]),
+        torch.autograd.grad(expected, [x, weight]),
+        strict=True,
+    ):
+        assert_close(ours, theirs)
+
+
+def test_two_sights_that_agree_cost_what_one_costs():
+    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.0)
+    model = Transformer(config)
+    batch = make_batch([([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])])
+
+    assert_close(batch_loss(model, batch, 0.1, agreement=5.0), batch_loss(model, batch, 0.1))
+
+
+def test_sights_under_dropout_differ_and_pay_for_it():
+    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.5)
+    model = Transformer(config).train()
+    batch = make_batch([([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])])
+
+    def loss(agreement: float) -> float:
+        torch.manual_seed(1)
+        return batch_loss(model, batch, 0.1, agreement)[0].item()
+
+    assert loss(5.0) > loss(1e-9)
+
+
 def test_smoothing_shares_its_part_over_the_whole_vocabulary():
     x, weight = torch.tensor([[1.0]]), torch.tensor([[0.0], [0.0], [0.0], [3.0]])
 

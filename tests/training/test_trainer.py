@@ -63,9 +63,10 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-def test_going_on_from_a_saved_state_equals_never_having_stopped():
-    whole = weights_after(8)
-    config = TrainingConfig(steps=8, warmup_steps=4)
+@pytest.mark.parametrize("optimizer", ["adam", "muon"])
+def test_going_on_from_a_saved_state_equals_never_having_stopped(optimizer):
+    whole = weights_after(8, optimizer=optimizer)
+    config = TrainingConfig(steps=8, warmup_steps=4, optimizer=optimizer)
     stopped = Trainer(small_model(), config)
     list(islice(stopped.steps(endless()), 5))
     state = {name: tensor.clone() for name, tensor in stopped.state().items()}
@@ -77,6 +78,19 @@ def test_going_on_from_a_saved_state_equals_never_having_stopped():
 
     ours = resumed.model.state_dict()
     assert all(torch.equal(whole[name], ours[name]) for name in whole)
+
+
+def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():
+    model = small_model()
+    adam, muon = Trainer(model, TrainingConfig(optimizer="muon")).optimizers
+
+    inside = [
+        p for name, p in model.named_parameters() if "coder." in name and name.endswith("weight")
+    ]
+    assert muon.param_groups[0]["params"] == [p for p in inside if p.ndim == 2]
+    assert len(adam.param_groups[0]["params"]) + len(muon.param_groups[0]["params"]) == len(
+        list(model.parameters())
+    )
 
 
 def test_accumulating_two_batches_equals_one_batch_of_both():
@@ -130,7 +144,7 @@ def test_a_rehearsal_teaches_nothing():
     assert trainer.number == 0
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters())
-    assert not trainer.optimizer.state
+    assert not any(optimizer.state for optimizer in trainer.optimizers)
 
 
 def test_without_a_peak_rate_it_is_that_of_equation_3():

@@ -1,9 +1,16 @@
 """The fast engine: CTranslate2, without torch."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from threading import Lock
 
-from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig, best_first
+from heedful.decoding.hypothesis import (
+    EXTRA_LENGTH,
+    Hypothesis,
+    SearchConfig,
+    attention_of_pieces,
+    best_first,
+)
 from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
 from heedful.folder import ModelFolder
@@ -30,6 +37,7 @@ class CTranslate2Engine:
         self._pieces = tokenizer.pieces(range(tokenizer.vocab_size))
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self._most_pieces = most_pieces(folder.config())
+        self._shift = folder.alignment_head().shift
         self._folder = folder
         self._settling = Lock()
         self._is_settled = layout is not None
@@ -88,18 +96,23 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
+            return_attention=config.attention,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
             use_vmap=len(sources) >= _MANY and self._layout.takes_shortlist(self._folder),
         )
         return [
             [
                 self._hypothesis(*found)
-                for found in zip(result.hypotheses, result.scores, strict=True)
+                for found in zip_longest(result.hypotheses, result.scores, result.attention)
             ]
             for result in results
         ]
 
-    def _hypothesis(self, pieces: list[str], log_probability: float) -> Hypothesis:
+    def _hypothesis(
+        self, pieces: list[str], log_probability: float, steps: list[list[float]] | None
+    ) -> Hypothesis:
         ids = tuple(self._ids[piece] for piece in pieces)
         is_finished = ids[-1:] == (EOS,)
-        return Hypothesis(ids[:-1] if is_finished else ids, log_probability, is_finished)
+        ids = ids[:-1] if is_finished else ids
+        attention = attention_of_pieces(steps, len(ids), self._shift) if steps else None
+        return Hypothesis(ids, log_probability, is_finished, attention)

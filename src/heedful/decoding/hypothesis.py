@@ -1,6 +1,6 @@
 """What search looks for, and how it is ranked (section 6.1)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from heedful.errors import ConfigError
@@ -9,9 +9,15 @@ PATIENCE = 2  # beams' worth of hypotheses to wait for, as a good one may end af
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
 
 
+Attention = tuple[tuple[float, ...], ...]
+"""A row for each target piece, a column for each source piece, both without EOS.
+
+What a row lacks to 1 fell to the EOS of the source."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig:
-    """How to search. The defaults are those of section 6.1."""
+class SearchDefaults:
+    """How a model searches unless told otherwise, at first as section 6.1 says."""
 
     beam_size: int = 4
     """Hypotheses kept at every step; 1 is greedy search."""
@@ -31,6 +37,14 @@ class SearchConfig:
             raise ConfigError(f"alpha must be from 0 to 10, got {self.alpha}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig(SearchDefaults):
+    """How to search this time."""
+
+    attention: bool = False
+    """Whether to tell where the model looked."""
+
+
 @dataclass(frozen=True)
 class Hypothesis:
     """A translation as ids, without BOS and EOS."""
@@ -39,6 +53,8 @@ class Hypothesis:
     log_probability: float
     is_finished: bool = True
     """Whether it ended in EOS, rather than at the length limit."""
+    attention: Attention | None = None
+    """Where the model looked, if the search was asked to tell."""
 
     def score(self, alpha: float) -> float:
         """Return log-probability over the length penalty ((5 + n) / 6)^α, EOS counted in n."""
@@ -54,3 +70,12 @@ def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypoth
     """Return the beam's worth of hypotheses that score best."""
     ranked = sorted(found, key=lambda hypothesis: -hypothesis.score(config.alpha))
     return ranked[: config.beam_size]
+
+
+def attention_of_pieces(steps: Sequence[Sequence[float]], num_pieces: int, shift: int) -> Attention:
+    """Give each piece the attention of the step that wrote it, or of the one that read it.
+
+    The last piece of a text that was cut off has not been read; it takes what it was written by.
+    """
+    rows = [tuple(step) for step in steps]
+    return tuple(rows[min(piece + shift, len(rows) - 1)] for piece in range(num_pieces))

@@ -54,6 +54,11 @@ class Layout:
         )
 
 
+def exact_layout() -> Layout:
+    """Return a layout that finds what the PyTorch engine finds, one batch on each core."""
+    return Layout(compute_type="float32", workers=_num_cores(), threads=1)
+
+
 def known_layout(folder: ModelFolder) -> Layout:
     """Return the layout as remembered; or, unmeasured, one that is seldom far from the best."""
     return _remembered(folder) or _candidates(_num_cores())[0]

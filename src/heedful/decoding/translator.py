@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, overload, runtime_checkable
 
 from heedful.decoding.ahead import ahead
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig, SearchDefaults
 from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
@@ -53,11 +53,11 @@ class Translator:
     """A vocabulary and an engine, ready to translate."""
 
     def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, search: SearchConfig | None = None
+        self, tokenizer: Tokenizer, engine: Engine, search: SearchDefaults | None = None
     ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
-        self.search = search or SearchConfig()
+        self.search = search or SearchDefaults()
 
     @overload
     def translate(
@@ -132,7 +132,7 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
     model; by default the first, if the folder has been exported for it.
     """
     model_folder = ModelFolder(Path(folder))
-    search = SearchConfig(**model_folder.provenance()["search"])
+    search = SearchDefaults(**model_folder.provenance()["search"])
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(

@@ -1,6 +1,5 @@
 """Our weights as CTranslate2 wants them."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 from heedful.checkpoint import load_model
 from heedful.decoding.ctranslate2_engine import most_pieces
 from heedful.decoding.layout import SHORTLIST
-from heedful.errors import ConfigError, StorageError
-from heedful.folder import ModelFolder
+from heedful.errors import ConfigError
+from heedful.folder import ModelFolder, folder_written_whole
+from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, UNK
@@ -22,30 +22,19 @@ from heedful.text.shortlist import learn_shortlist
 from heedful.text.tokenizer import Tokenizer
 
 
-def export_ctranslate2(folder: ModelFolder) -> None:
-    """Write `ctranslate2/` into a model folder, whole or not at all.
+def export_ctranslate2(folder: ModelFolder) -> Path:
+    """Write `ctranslate2/` into a model folder, whole or not at all, and return its path.
 
     The weights are kept in float32; CTranslate2 makes int8 of them as it loads them. With it goes
     a shortlist of pieces, if the corpus is still there to learn it from.
     """
     tokenizer = folder.tokenizer()
-    spec = ctranslate2_spec(load_model(folder), tokenizer)
-    partial = folder.ctranslate2.with_name("ctranslate2.partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
+    spec = ctranslate2_spec(load_model(folder), tokenizer, folder.alignment_head())
+    with folder_written_whole(folder.ctranslate2) as partial:
         spec.save(str(partial))
         if folder.train_ids.is_dir():
             _write_shortlist(partial / SHORTLIST, PairIds(folder.train_ids), tokenizer)
-        shutil.rmtree(folder.ctranslate2, ignore_errors=True)
-        partial.replace(folder.ctranslate2)
-    except OSError as error:
-        raise StorageError(
-            f"{folder.ctranslate2}: cannot be written, {error.strerror}; "
-            "make room and run the same command again"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    return folder.ctranslate2
 
 
 def _write_shortlist(path: Path, pairs: PairIds, tokenizer: Tokenizer) -> None:
@@ -58,12 +47,21 @@ def _write_shortlist(path: Path, pairs: PairIds, tokenizer: Tokenizer) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def ctranslate2_spec(model: Transformer, tokenizer: Tokenizer) -> TransformerSpec:
+def ctranslate2_spec(
+    model: Transformer, tokenizer: Tokenizer, alignment_head: AlignmentHead
+) -> TransformerSpec:
     """Put every weight in its place."""
     _refuse_other_heads(model.config)
     config, weights = model.config, _Weights(model)
+    weights.put_first(alignment_head, config.num_heads)
     is_pre = config.normalisation == "pre"
-    spec = TransformerSpec.from_config(config.num_layers, config.num_heads, pre_norm=is_pre)
+    spec = TransformerSpec.from_config(
+        config.num_layers,
+        config.num_heads,
+        pre_norm=is_pre,
+        alignment_layer=alignment_head.layer,
+        alignment_heads=config.num_heads if alignment_head.head is None else 1,
+    )
     spec.encoder.embeddings[0].weight = weights["embedding.weight"]
     spec.decoder.embeddings.weight = spec.decoder.projection.weight = weights["embedding.weight"]
     for name, stack in ("encoder", spec.encoder), ("decoder", spec.decoder):
@@ -111,6 +109,24 @@ class _Weights:
 
     def __getitem__(self, name: str) -> NDArray[np.float32]:
         return self._tensors[name]
+
+    def put_first(self, wanted: AlignmentHead, num_heads: int) -> None:
+        """Change the order of a layer's heads, as CTranslate2 tells of the first ones alone.
+
+        What the layer computes stays the same, since its heads are summed.
+        """
+        if wanted.head is None:
+            return
+        order = [wanted.head, *(head for head in range(num_heads) if head != wanted.head)]
+        attention = f"decoder.{wanted.layer}.source_attention"
+        for part in ("query", "key", "value"):
+            for kind in ("weight", "bias"):
+                name = f"{attention}.{part}.{kind}"
+                heads = np.split(self[name], num_heads)
+                self._tensors[name] = np.concatenate([heads[head] for head in order])
+        name = f"{attention}.output.weight"
+        heads = np.split(self[name], num_heads, axis=1)
+        self._tensors[name] = np.concatenate([heads[head] for head in order], axis=1)
 
     def fill_layer(self, spec: Any, name: str, *, is_decoder: bool) -> None:
         self.fill_norm(spec.self_attention.layer_norm, f"{name}.around_self_attention.norm")

@@ -211,7 +211,7 @@ class Positions(nn.Module):
             self.learned = nn.Parameter(torch.empty(config.max_length, config.d_model))
         else:
             self.table: Tensor
-            self.register_buffer("table", self._table(256), persistent=False)
+            self.register_buffer("table", self.sinusoids(torch.arange(256)), persistent=False)
 
     def forward(self, start: int, length: int) -> Float[Tensor, "length d_model"]:
         """Encode the positions from `start` on."""
@@ -224,12 +224,13 @@ class Positions(nn.Module):
                 )
             return self.learned[start:end]
         if end > self.table.size(0):
-            self.table = self._table(2 * end).to(self.table)
+            self.table = self.sinusoids(torch.arange(2 * end)).to(self.table)
         return self.table[start:end]
 
-    def _table(self, length: int) -> Tensor:
+    def sinusoids(self, positions: Int[Tensor, " length"]) -> Float[Tensor, "length d_model"]:
+        """Encode any positions by the formula of this model."""
         encode = interleaved_sinusoids if self.config.positions == "interleaved" else half_sinusoids
-        return encode(torch.arange(length), self.config.d_model)
+        return encode(positions, self.config.d_model)
 
 
 def interleaved_sinusoids(

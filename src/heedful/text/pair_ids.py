@@ -1,6 +1,6 @@
 """Pairs of piece ids in a memory-mapped file, so that a corpus larger than memory trains."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,9 @@ class PairIds:
     def __getitem__(self, row: int) -> tuple[list[int], list[int]]:
         start, middle, end = self._bounds[row]
         return self._ids[start:middle].tolist(), self._ids[middle:end].tolist()
+
+    def __iter__(self) -> Iterator[tuple[list[int], list[int]]]:
+        return (self[row] for row in range(len(self)))
 
     @property
     def lengths(self) -> NDArray[np.int64]:

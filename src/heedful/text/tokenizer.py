@@ -15,7 +15,10 @@ from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 
-_NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
+_NUM_SPECIAL = 4
+_NUM_RESERVED = (
+    _NUM_SPECIAL + 256
+)  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
 _SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8
@@ -92,6 +95,15 @@ class Tokenizer:
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
         return [str(self._processor.id_to_piece(id)) for id in ids]
+
+    def spelling(self, ids: Sequence[int]) -> list[bytes]:
+        """Return the bytes of text that each id stands for; reserved ids stand for none."""
+        return [self._bytes(id) for id in ids]
+
+    def _bytes(self, id: int) -> bytes:
+        if id < _NUM_RESERVED:
+            return bytes([id - _NUM_SPECIAL]) if id >= _NUM_SPECIAL else b""
+        return str(self._processor.id_to_piece(id)).replace(_SPACE, " ").encode()
 
 
 def train_tokenizer(

@@ -31,8 +31,14 @@ class TrainingConfig:
     peak_rate: float = 0.0
     """Highest learning rate, at the end of the climb; 0 means that of equation 3."""
 
+    optimizer: str = "adam"
+    """Adam for all (section 5.3, "adam"), or Muon for the matrices in the layers ("muon")."""
+
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
+
+    agreement: float = 0.0
+    """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
 
     piece_dropout: float = 0.0
     """Probability of breaking a piece into the two it was merged from, at each sight of it."""
@@ -74,9 +80,12 @@ class TrainingConfig:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
+        if not 0 <= self.agreement < math.inf:
+            raise ConfigError(f"agreement must not be negative, got {self.agreement}")
         if not 0 <= self.piece_dropout < 1:
             raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
+        refuse_other("optimizer", self.optimizer, ("adam", "muon"))
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")

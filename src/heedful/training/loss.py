@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from heedful.model.transformer import Transformer
@@ -14,15 +14,31 @@ _CHUNK = 128  # positions scored at a time, so that their logits stay in the cac
 
 
 def batch_loss(
-    model: Transformer, batch: Batch, smoothing: float
+    model: Transformer, batch: Batch, smoothing: float, agreement: float = 0.0
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside."""
+    """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside.
+
+    Where there is agreement to reach, every pair is seen twice, each time under other dropout.
+    """
     batch = batch.to(model.embedding.weight.device)
+    sights = 2 if agreement else 1
+    source, target = (ids.repeat_interleave(sights, dim=0) for ids in (batch.source, batch.target))
+    batch = Batch(source, target)
     x, _ = model.decode(batch.given, model.encode(batch.source))
-    is_real = batch.wanted != PAD
-    return smoothed_cross_entropy(
-        x[is_real], model.embedding.weight, batch.wanted[is_real], smoothing
+    smoothed, plain = smoothed_cross_entropy(
+        _neighbours(x, batch.wanted != PAD, sights),
+        model.embedding.weight,
+        _neighbours(batch.wanted, batch.wanted != PAD, sights),
+        smoothing,
+        agreement,
     )
+    return smoothed / sights, plain / sights
+
+
+def _neighbours(rows: Tensor, is_real: Bool[Tensor, "batch steps"], sights: int) -> Tensor:
+    """Leave out padding, and put the sights of each piece next to each other."""
+    pairs = rows.unflatten(0, (-1, sights)).transpose(1, 2)
+    return torch.flatten(pairs[is_real[::sights]], 0, 1)
 
 
 def smoothed_cross_entropy(
@@ -30,14 +46,19 @@ def smoothed_cross_entropy(
     weight: Float[Tensor, "vocab d_model"],
     wanted: Int[Tensor, " pieces"],
     smoothing: float,
+    agreement: float = 0.0,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Score `x` against every row of `weight` and sum the smoothed and the plain cross-entropy.
 
     The wanted piece has 1 - ε of the target distribution, and ε is shared evenly by all pieces.
+    Where there is agreement to reach, each two neighbours are sights of the same piece, and so
+    many times the divergence between them is added (R-Drop, Liang et al., 2021).
     Only the first of the two sums can be differentiated.
     """
     with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
-        smoothed, plain = _SmoothedCrossEntropy.apply(x.to(weight.dtype), weight, wanted, smoothing)
+        smoothed, plain = _SmoothedCrossEntropy.apply(
+            x.to(weight.dtype), weight, wanted, smoothing, agreement
+        )
     return smoothed, plain
 
 
@@ -46,11 +67,11 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        context: Any, x: Tensor, weight: Tensor, wanted: Tensor, smoothing: float
+        context: Any, x: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, agreement: float
     ) -> tuple[Tensor, Tensor]:
         is_training = any(context.needs_input_grad)
         x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
-        plain, gold_logits = x.new_zeros(()), x.new_zeros(())
+        plain, gold_logits, disagreement = x.new_zeros(()), x.new_zeros(()), x.new_zeros(())
         room = x.new_empty(min(_CHUNK, x.size(0)), weight.size(0))
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
@@ -58,20 +79,26 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             logits = torch.mm(x[rows], weight.T, out=room[: len(gold)])
             gold_logit = logits.gather(1, gold)
             top_logit = logits.amax(dim=1, keepdim=True)
+            difference = logits[::2] - logits[1::2] if agreement else None
             probabilities = torch.softmax(logits, dim=1, out=logits)
             # The likeliest piece's probability cannot underflow, however unlikely the gold one is.
             normaliser = top_logit - probabilities.amax(dim=1, keepdim=True).log()
             plain += (normaliser - gold_logit).sum()
             gold_logits += gold_logit.sum()
+            if difference is not None:
+                divergence, pull = _divergence(probabilities, difference)
+                disagreement += agreement * divergence
             if is_training:
                 gradient = probabilities.scatter_add_(
                     1, gold, torch.full_like(gold_logit, smoothing - 1)
                 )
+                if difference is not None:
+                    gradient.add_(pull, alpha=agreement)
                 torch.mm(gradient, weight, out=x_gradient[rows])
                 weight_gradient.addmm_(gradient.T, x[rows])
         # What smoothing asks of all pieces alike needs only their mean, not their logits.
         mean_weight, sum_x = weight.mean(dim=0), x.sum(dim=0)
-        smoothed = plain + smoothing * (gold_logits - sum_x @ mean_weight)
+        smoothed = plain + smoothing * (gold_logits - sum_x @ mean_weight) + disagreement
         if is_training:
             x_gradient -= smoothing * mean_weight
             weight_gradient -= smoothing / weight.size(0) * sum_x
@@ -82,4 +109,21 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, *gradients: Any) -> Any:
         x_gradient, weight_gradient = context.saved_tensors
-        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None
+        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None, None
+
+
+def _divergence(
+    probabilities: Float[Tensor, "rows vocab"], difference: Float[Tensor, "pairs vocab"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
+    """Sum KL(p||q) and KL(q||p), halved, over neighbours p, q; also return its gradient by logits.
+
+    The normalisers cancel, and (p - q) times the difference of their logits is left.
+    """
+    gap = probabilities[::2] - probabilities[1::2]
+    pull = torch.empty_like(probabilities)
+    torch.sub(difference, (probabilities[::2] * difference).sum(1, keepdim=True), out=pull[::2])
+    torch.sub((probabilities[1::2] * difference).sum(1, keepdim=True), difference, out=pull[1::2])
+    pull *= probabilities
+    pull[::2] += gap
+    pull[1::2] -= gap
+    return (gap * difference).sum() / 2, pull / 2

@@ -38,7 +38,9 @@ class Replicas:
         self.models = [model, *(_sharing_weights(model) for _ in range(self.num - 1))]
         self.generators = [_random_numbers_of(replica, device) for replica in self.models]
 
-    def learn(self, batches: Sequence[Batch], smoothing: float, seed: int) -> tuple[float, float]:
+    def learn(
+        self, batches: Sequence[Batch], smoothing: float, seed: int, agreement: float = 0.0
+    ) -> tuple[float, float]:
         """Leave the gradient per target piece in the model; return the loss, smoothed and plain."""
         num_pieces = sum(batch.num_wanted for batch in batches)
         ours, num_parts = self.processes.share(self.num), self.processes.num * self.num
@@ -50,7 +52,7 @@ class Replicas:
             for batch in batches:
                 if part := batch.part(ours[replica], num_parts):
                     with products_in(self.precision, self.device):
-                        loss, surprise = batch_loss(model, part, smoothing)
+                        loss, surprise = batch_loss(model, part, smoothing, agreement)
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain

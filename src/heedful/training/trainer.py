@@ -15,6 +15,7 @@ from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
+from heedful.training.muon import Muon
 from heedful.training.replicas import Replicas
 from heedful.training.schedule import linear_rate, noam_rate, timed_rate
 
@@ -58,9 +59,7 @@ class Trainer:
         )
         self.number = 0
         self.rate_scale = 1.0  # halved whenever the loss has diverged
-        self.optimizer = torch.optim.Adam(
-            model.parameters(), lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True
-        )
+        self.optimizers = _optimizers(model, config.optimizer)
 
     def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
         """Train to the last step; log, validate, save and stop from outside, between steps."""
@@ -73,14 +72,14 @@ class Trainer:
 
     def _step(self, batches: list[Batch]) -> Step:
         began = time.perf_counter()
-        self.optimizer.zero_grad()
+        self.model.zero_grad()
         # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
         seed = self.config.seed + 1_000_003 * self.number
-        loss, surprise = self.replicas.learn(batches, self.config.label_smoothing, seed)
+        loss, surprise = self._learn(batches, seed)
         rate = self.learning_rate(self.number)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.step()
         return Step(
             number=self.number,
             loss=loss,
@@ -92,8 +91,12 @@ class Trainer:
 
     def rehearse(self, batch: Batch) -> None:
         """Go forward and backward without learning, to see at once whether memory suffices."""
-        self.replicas.learn([batch], self.config.label_smoothing, self.config.seed)
-        self.optimizer.zero_grad()
+        self._learn([batch], self.config.seed)
+        self.model.zero_grad()
+
+    def _learn(self, batches: list[Batch], seed: int) -> tuple[float, float]:
+        config = self.config
+        return self.replicas.learn(batches, config.label_smoothing, seed, config.agreement)
 
     def learning_rate(self, step: int) -> float:
         """Return the rate of a step by the schedule of the config."""
@@ -114,24 +117,37 @@ class Trainer:
         return linear_rate(step, peak=peak, warmup_steps=config.warmup_steps, steps=config.steps)
 
     def state(self) -> dict[str, Tensor]:
-        """Return weights and Adam's moments by name."""
+        """Return weights and what the optimisers remember, by name."""
         state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for name, parameter in self.model.named_parameters():
-            for kind, tensor in self.optimizer.state[parameter].items():
-                state[f"adam.{kind}.{name}"] = tensor
+            for optimizer in self.optimizers:
+                for kind, tensor in optimizer.state.get(parameter, {}).items():
+                    state[f"optimizer.{kind}.{name}"] = tensor
         return state
 
     def restore(self, number: int, state: dict[str, Tensor]) -> None:
-        """Go back to the state after step `number`; after step 0 Adam has no moments yet."""
+        """Go back to the state after step `number`; after step 0 there is no memory yet."""
         self.number = number
         self.model.load_state_dict(
             {name.removeprefix("model."): t for name, t in state.items() if name[:6] == "model."}
         )
-        for name, parameter in self.model.named_parameters():
-            moments = {kind: f"adam.{kind}.{name}" for kind in ("step", "exp_avg", "exp_avg_sq")}
-            self.optimizer.state[parameter] = {
-                kind: state[key].to(parameter.device) for kind, key in moments.items() if number > 0
-            }
+        names = {parameter: name for name, parameter in self.model.named_parameters()}
+        for optimizer in self.optimizers:
+            for parameter in optimizer.param_groups[0]["params"]:
+                optimizer.state[parameter] = {
+                    kind: state[key].to(parameter.device)
+                    for kind in ("step", "exp_avg", "exp_avg_sq", "momentum")
+                    if (key := f"optimizer.{kind}.{names[parameter]}") in state
+                }
+
+
+def _optimizers(model: Transformer, kind: str) -> list[torch.optim.Optimizer]:
+    """Adam for everything (section 5.3), or Muon for the matrices and Adam for the rest."""
+    layers = (*model.encoder.parameters(), *model.decoder.parameters())
+    matrices = [p for p in layers if p.ndim == 2] if kind == "muon" else []
+    others = [p for p in model.parameters() if p not in set(matrices)]
+    adam = torch.optim.Adam(others, lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True)
+    return [adam, Muon(matrices)] if matrices else [adam]
 
 
 def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
