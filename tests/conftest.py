@@ -68,3 +68,16 @@ def model_folder(tmp_path_factory) -> ModelFolder:
     recipe = load_recipe(str(folder / "recipe.toml"), **write_corpus(folder))
     *_, finished = train_model(recipe, folder / "model")
     return finished.folder
+
+
+class SilentEngine:
+    """An engine that can do nothing, for those that do one thing."""
+
+    def search(self, sources, config, **options):
+        raise NotImplementedError
+
+    def read(self, sources, targets):
+        raise NotImplementedError
+
+    def next_pieces(self, source, prefix):
+        raise NotImplementedError

@@ -18,9 +18,9 @@ ORDER = [
     {"folder"},
     {"checkpoint", "card", "partial_file"},
     {"training", "decoding", "data"},
-    {"evaluation", "explain", "interop", "curves", "translating"},
-    {"recipe", "terminal"},
-    {"planning"},
+    {"evaluation", "explain", "interop", "curves"},
+    {"recipe", "terminal", "formats", "conversation"},
+    {"planning", "translating"},
     {"run"},
     {"doctor"},
     {"display"},
@@ -93,8 +93,10 @@ def test_an_unknown_public_name_is_an_attribute_error():
 
 def test_the_public_names_are_these():
     assert heedful.__all__ == [
+        "Details",
         "HeedfulError",
         "Recipe",
+        "Sampling",
         "Score",
         "Translation",
         "Translator",

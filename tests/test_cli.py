@@ -46,7 +46,8 @@ def test_the_verbs_and_their_options_are_these():
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
-            "--n-best", "--resume",
+            "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive", "--prefix",
+            "--temperature", "--top-k", "--top-p", "--seed", "--resume",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
@@ -149,6 +150,57 @@ def test_the_n_best_come_with_their_scores_best_first(heedful, model_folder):
     assert scores == sorted(scores, reverse=True)
 
 
+def test_a_row_of_a_table_tells_source_translation_score_confidence_alignment_and_flags(
+    heedful, model_folder
+):
+    code, out, _ = heedful("translate", model_folder.path, "a\tb", "", "--format", "tsv")
+
+    first, blank = (line.split("\t") for line in out.removesuffix("\n").split("\n"))
+    source, _, score, confidence, alignment, _ = first
+    assert code == 0
+    assert source == "a b"
+    assert float(score) < 0 <= float(confidence) < 1
+    assert re.fullmatch(r"(\d+-\d+ ?)*", alignment)
+    assert blank == ["", "", "0.0000", "1.0000", "", ""]
+
+
+def test_a_line_of_json_tells_all(heedful, model_folder):
+    _, out, _ = heedful("translate", model_folder.path, "a b c", "d", "--format", "jsonl")
+
+    first, second = map(json.loads, out.splitlines())
+    assert list(first) == [
+        "source", "text", "score", "confidence", "flags", "source_words", "words", "alignment",
+        "alternatives",
+    ]  # fmt: skip
+    assert first["source_words"] == ["a", "b", "c"]
+    assert len(first["alternatives"]) == 3
+    assert [word for _, word in second["alignment"]] == list(range(len(second["words"])))
+
+
+def test_a_prefix_and_a_seed_are_heeded(heedful, model_folder):
+    _, out, _ = heedful("translate", model_folder.path, "a b c", "--prefix", "B A ")
+    assert out.startswith("B A")
+
+    drawn = ("translate", model_folder.path, "a b c", "--temperature", 0.7, "--top-k", 9)
+    assert heedful(*drawn, "--seed", 1) == heedful(*drawn, "--seed", 1)
+
+
+def test_a_conversation_goes_on_until_one_leaves(heedful, model_folder, monkeypatch):
+    said = iter(["a b", ":words", ":1", ":99", "", ":help"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(said, None) or _leave(said))
+
+    code, out, err = heedful("translate", model_folder.path, "--interactive")
+
+    assert (code, err) == (0, "")
+    assert " ".join(out.split()).count("Ctrl-D leaves") == 3  # at first, for :99 and for :help
+
+
+def _leave(said):
+    if said.__length_hint__():
+        return ""
+    raise EOFError
+
+
 def test_the_recipe_beside_the_model_repeats_the_run(heedful, model_folder, tmp_path):
     """Everything that was decided is in recipe.toml: the same weights come out again."""
     code, _, _ = heedful("train", "--recipe", model_folder.recipe_file, "--out", tmp_path / "again")
@@ -159,6 +211,14 @@ def test_the_recipe_beside_the_model_repeats_the_run(heedful, model_folder, tmp_
 
 
 BAD = {
+    "no such format": (
+        ["translate", "nowhere", "x", "--format", "xml"],
+        "format must be one of 'text', 'tsv', 'jsonl', got 'xml'",
+    ),
+    "no such chance": (
+        ["translate", "nowhere", "x", "--top-p", "2"],
+        "top_p must be above 0 and at most 1, got 2.0",
+    ),
     "no such model": (["translate", "nowhere", "x"], "nowhere: no such model folder"),
     "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
     "no corpus": (["train"], "default, [data]: source is missing"),
@@ -186,13 +246,33 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_invalid_input_is_replaced_on_request_and_all_else_comes_back(heedful, model_folder):
+    stdin = b"\xff\r\n\0\n \t\n"
+
+    code, out, _ = heedful("translate", model_folder.path, "--replace-invalid", stdin=stdin)
+
+    assert (code, out) == (0, "\ufffd\r\n\0\n \t\n")
+
+
+def test_a_glossary_fixes_how_terms_are_translated(heedful, model_folder, tmp_path):
+    (tmp_path / "terms.tsv").write_text("b\tB_E\n")
+
+    code, out, _ = heedful(
+        "translate", model_folder.path, "a b c", "--glossary", tmp_path / "terms.tsv"
+    )
+
+    assert code == 0
+    assert "B_E" in out
+
+
 def test_invalid_input_is_named_by_line(heedful, model_folder, tmp_path):
     code, _, err = heedful(
         "translate", model_folder.path, "-o", tmp_path / "o", stdin=b"ok\n\xff\n"
     )
 
     assert code == 2
-    assert "standard input, line 2, byte 1: 0xff is not valid UTF-8" in err
+    assert "standard input, line 2, byte 1: 0xff is not valid UTF-8; convert" in err
+    assert "or give --replace-invalid" in err
     assert not list(tmp_path.iterdir())
 
 
@@ -212,7 +292,10 @@ def test_an_impossible_beam_is_called_so(heedful, model_folder):
 def test_text_and_a_file_at_once_are_refused(heedful, model_folder, tmp_path):
     code, _, err = heedful("translate", model_folder.path, "a", "-i", tmp_path / "in.txt")
 
-    assert (code, err) == (2, "heedful: text and --input are both given; choose one\n")
+    assert (code, err) == (
+        2,
+        "heedful: of text, --input and --interactive only one can be; choose one\n",
+    )
 
 
 def test_text_that_is_not_unicode_is_refused(heedful, model_folder):

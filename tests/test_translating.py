@@ -13,6 +13,7 @@ from heedful.decoding.hypothesis import Hypothesis
 from heedful.decoding.translator import CHUNK, Translator
 from heedful.errors import ConfigError, StoppedError
 from heedful.translating import translate, translate_file
+from tests.conftest import SilentEngine
 
 HEAVY = {"torch", "transformers", "numpy", "sacrebleu", "typer", "rich", "pydantic", "tensorboard"}
 
@@ -171,8 +172,8 @@ def test_a_terminal_is_shown_how_far_it_is(files, monkeypatch, capsys):
     assert "3000/3000" in capsys.readouterr().err
 
 
-class Echo:
-    def search(self, sources, config):
+class Echo(SilentEngine):
+    def search(self, sources, config, **options):
         return [[Hypothesis(tuple(source), -1.0)] for source in sources]
 
 

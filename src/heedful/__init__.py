@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heedful.decoding.details import Details
+    from heedful.decoding.hypothesis import Sampling
     from heedful.decoding.translator import Translation, Translator, load
     from heedful.errors import HeedfulError
     from heedful.evaluation import Score, evaluate
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Details",
     "HeedfulError",
     "Recipe",
+    "Sampling",
     "Score",
     "Translation",
     "Translator",
@@ -30,8 +34,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Details": "heedful.decoding.details",
     "HeedfulError": "heedful.errors",
     "Recipe": "heedful.recipe",
+    "Sampling": "heedful.decoding.hypothesis",
     "Score": "heedful.evaluation",
     "Translation": "heedful.decoding.translator",
     "Translator": "heedful.decoding.translator",

@@ -124,6 +124,31 @@ def translate(
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
+    glossary: Annotated[
+        Path | None,
+        typer.Option(help="A TSV of terms and their translations; without one, a term stays."),
+    ] = None,
+    replace_invalid: Annotated[
+        bool, typer.Option("--replace-invalid", help="Read bytes that are not UTF-8 as U+FFFD.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option(help="text; or tsv or jsonl, with confidence and alignment of words.")
+    ] = "text",
+    interactive: Annotated[
+        bool, typer.Option("--interactive", help="Translate in conversation.")
+    ] = False,
+    prefix: Annotated[str, typer.Option(help="What each translation is to begin with.")] = "",
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Draw by chance: below 1 the likely is likelier, above 1 less so."),
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(help="Draw from so many of the likeliest pieces.")
+    ] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw from the likeliest pieces of this probability.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Draw the same as the last time.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a file that was interrupted.")
     ] = False,
@@ -135,7 +160,10 @@ def translate(
     heedful translate model/ --input letters.en --output letters.de
 
     cat letters.en | heedful translate model/ > letters.de
+
+    heedful translate model/ --interactive
     """
+    from heedful.decoding.hypothesis import sampling_of
     from heedful.translating import translate as run
 
     run(
@@ -147,6 +175,12 @@ def translate(
         alpha=alpha,
         engine=engine,
         n_best=n_best,
+        glossary=glossary,
+        replace_invalid=replace_invalid,
+        format=format,
+        interactive=interactive,
+        prefix=prefix,
+        sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
         resume=resume,
     )
 

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from heedful.decoding.hypothesis import SearchDefaults
+from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, near_miss
 from heedful.model.config import PRESET_NAMES, ModelConfig, preset
 from heedful.text.corpus import CleaningConfig
@@ -31,7 +31,7 @@ class Recipe:
     model: Mapping[str, Any] = field(default_factory=dict)
     """A preset and changes to it; the vocabulary's size joins when that is known."""
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    search: SearchDefaults = field(default_factory=SearchDefaults)
+    search: SearchConfig = field(default_factory=SearchConfig)
     stated: frozenset[tuple[str, str]] = frozenset()
     """Section and name of what was said above the default recipe, which no plan may change."""
 
@@ -60,7 +60,7 @@ _SECTIONS: dict[str, type[Any]] = {
     "tokenizer": TokenizerConfig,
     "model": ModelConfig,
     "training": TrainingConfig,
-    "search": SearchDefaults,
+    "search": SearchConfig,
 }
 
 

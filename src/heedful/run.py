@@ -382,7 +382,7 @@ class _Run:
 
     def _validation(self, step: Step, loss: float) -> Validation:
         sources, references = zip(*self.valid_pairs[:BLEU_SENTENCES], strict=True)
-        translations = [t.text for t in self.translator.translate(sources, beam_size=1)]
+        translations = self.translator.translate_as_found(sources, beam_size=1)
         score = bleu(translations, references)
         best = min((past["loss"] for past in self.history), default=math.inf)
         progress = self.budget.progress if self.recipe.training.minutes else None

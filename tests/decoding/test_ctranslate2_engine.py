@@ -3,6 +3,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import ctranslate2
 import pytest
 
 import heedful
@@ -60,22 +61,21 @@ def test_few_texts_are_translated_at_once_and_many_by_the_fastest_layout(model_f
     assert len(measured) == 1
 
 
-class Recorder:
-    """Stands before CTranslate2's translator and notes what it is asked."""
-
-    def __init__(self, translator):
-        self.translator, self.asked = translator, []
+class Recorder(ctranslate2.Translator):
+    """Notes what it is asked."""
 
     def translate_batch(self, sources, **options):
         self.asked.append((len(sources), options["use_vmap"]))
-        return self.translator.translate_batch(sources, **options)
+        return super().translate_batch(sources, **options)
 
 
 @pytest.fixture
 def recorded(model_folder) -> Callable[[Layout], tuple[CTranslate2Engine, Recorder]]:
     def load(layout: Layout) -> tuple[CTranslate2Engine, Recorder]:
         engine = CTranslate2Engine(model_folder, layout)
-        engine._translator = recorder = Recorder(engine._translator)
+        recorder = Recorder(str(model_folder.ctranslate2), compute_type=layout.compute_type)
+        recorder.asked = []
+        engine._translator = recorder
         return engine, recorder
 
     return load

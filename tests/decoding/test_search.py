@@ -1,5 +1,7 @@
 import math
+from collections import Counter
 from dataclasses import dataclass
+from random import Random
 
 import pytest
 import torch
@@ -9,11 +11,20 @@ from torch import Tensor
 
 from heedful.decoding.hypothesis import (
     Hypothesis,
+    Sampling,
     SearchConfig,
     attention_of_pieces,
     length_penalty,
 )
-from heedful.decoding.search import beam_search, greedy_search
+from heedful.decoding.search import (
+    Forced,
+    beam_search,
+    chances,
+    forbid_repeats,
+    forced,
+    greedy_search,
+    sample,
+)
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS
 
@@ -163,6 +174,103 @@ def test_a_beam_as_wide_as_the_language_finds_the_best_sentence_there_is(seed):
         assert best.log_probability > finished[1]
 
 
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), beam_size=st.integers(1, 4))
+def test_a_forced_search_begins_as_told_and_goes_on_as_if_it_had_chosen_so(seed, beam_size):
+    free, table = random_tables(seed, 2)
+    table[:, BOS] = NOTHING  # it begins a sentence, and nothing else
+    given = torch.tensor([[0, 0], [A, B]])
+    config = SearchConfig(beam_size=beam_size, alpha=0.0)
+
+    found = beam_search(
+        forced(step), Forced(Bigrams(torch.stack([free, table])), given), [6, 6], config
+    )
+    after = beam_search(step_after(B), Bigrams(table[None]), [4], config)
+
+    assert found[0] == search(free, beam_size=beam_size, max_length=6)[0]
+    assert [(h.pieces, h.is_finished) for h in found[1]] == [
+        ((A, B, *h.pieces), h.is_finished) for h in after[0]
+    ]
+    assert [h.log_probability for h in found[1]] == pytest.approx(
+        [h.log_probability for h in after[0]], abs=1e-5
+    )
+
+
+def step_after(piece):
+    """A step that takes the beginning of a sentence for what follows a piece."""
+    return lambda last, state: step(last.masked_fill(last == BOS, piece), state)
+
+
+def test_drawn_sentences_are_as_frequent_as_they_are_likely():
+    """Of PLAIN by hand: A 0.18, AB 0.504, B 0.07."""
+    drawn = draw(PLAIN, count=4_000, sampling=Sampling(seed=3))
+
+    frequencies = Counter(hypothesis.pieces for hypothesis in drawn)
+    for pieces, probability in (((A,), 0.18), ((A, B), 0.504), ((B,), 0.07)):
+        deviation = math.sqrt(4_000 * probability * (1 - probability))
+        assert abs(frequencies[pieces] - 4_000 * probability) < 3 * deviation
+    (found,) = {h.log_probability for h in drawn if h.pieces == (A, B)}
+    assert found == pytest.approx(math.log(0.504), abs=1e-4)  # the model's, whatever was drawn
+
+
+def draw(table, *, count, sampling):
+    dice = [Random(f"{sampling.seed} {index}") for index in range(count)]
+    return sample(step, Bigrams(table.expand(count, 6, 6)), [5] * count, sampling, dice)
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_something_else():
+    first, again, other = (draw(PLAIN, count=50, sampling=Sampling(seed=s)) for s in (1, 1, 2))
+
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    ("sampling", "expected"),
+    [
+        (Sampling(), [0.5, 0.3, 0.15, 0.05]),
+        (Sampling(top_k=2), [0.625, 0.375, 0, 0]),
+        (Sampling(top_p=0.6), [0.625, 0.375, 0, 0]),
+        (Sampling(top_p=0.01), [1, 0, 0, 0]),
+        (Sampling(top_k=3, top_p=0.7), [0.625, 0.375, 0, 0]),
+        (Sampling(temperature=0.5, top_k=2), [25 / 34, 9 / 34, 0, 0]),
+        (Sampling(temperature=1e-3), [1, 0, 0, 0]),
+    ],
+)
+def test_the_chances_are_those_computed_by_hand(sampling, expected):
+    order = [2, 0, 3, 1]  # the likeliest need not come first
+    log_probabilities = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()[order]
+
+    (found,) = chances(log_probabilities[None], sampling)
+
+    assert found.tolist() == pytest.approx(torch.tensor(expected)[order].tolist(), abs=1e-6)
+
+
+def test_what_would_be_written_a_second_time_is_forbidden():
+    """AB was written, so after another A anything but B may follow."""
+    equal = torch.full((2, 6), 1 / 6).log()
+    written = torch.tensor([[BOS, A, B, A], [BOS, B, B, A]])
+
+    allowed = forbid_repeats(equal, written, size=2).exp()
+
+    assert allowed[0, B] == 0
+    assert allowed[0].sum().item() == pytest.approx(1)
+    assert torch.allclose(allowed[1], equal[1].exp())
+
+
+def test_a_loop_ends_where_repeating_is_forbidden():
+    endless = language(BOS_A=1.0, A_A=0.9, A_EOS=0.1)
+
+    (free,) = greedy(endless, max_length=9)
+    (bound,) = greedy_search(step, Bigrams(endless[None]), [9], no_repeat=2)
+    ((best, *_),) = beam_search(
+        step, Bigrams(endless[None]), [9], SearchConfig(beam_size=2), no_repeat=2
+    )
+
+    assert free.pieces == (A,) * 9
+    assert bound.pieces == best.pieces == (A, A)
+
+
 def test_output_stops_at_the_limit_of_its_own_sentence():
     endless = language(BOS_A=1.0, A_A=1.0)
 
@@ -218,3 +326,18 @@ def test_the_defaults_are_those_of_section_6_1():
 def test_settings_that_cannot_work_are_refused(values, message):
     with pytest.raises(ConfigError, match=message):
         SearchConfig(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"temperature": 0.0}, r"temperature must be above 0, got 0.0"),
+        ({"temperature": math.nan}, r"temperature must be above 0, got nan"),
+        ({"top_k": -1}, r"top_k must be at least 1, or 0 for all, got -1"),
+        ({"top_p": 0.0}, r"top_p must be above 0 and at most 1, got 0.0"),
+        ({"top_p": 1.5}, r"top_p must be above 0 and at most 1, got 1.5"),
+    ],
+)
+def test_chances_that_cannot_be_are_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        Sampling(**values)

@@ -7,12 +7,13 @@ from heedful.decoding.translator import Translator
 from heedful.errors import MissingExtraError
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from tests.conftest import SilentEngine
 
 
-class Echo:
+class Echo(SilentEngine):
     """An engine that says what it hears, and once more with the first piece gone."""
 
-    def search(self, sources, config):
+    def search(self, sources, config, **options):
         self.sources, self.config = sources, config
         return [[Hypothesis(tuple(s), -1.0), Hypothesis(tuple(s[1:]), -2.0)] for s in sources]
 
@@ -66,12 +67,12 @@ def test_a_line_feed_spelt_in_bytes_does_not_break_the_line(model_folder):
     tokenizer = model_folder.tokenizer()
     line_feed = tokenizer.pieces(range(tokenizer.vocab_size)).index("<0x0A>")
 
-    class Breaker:
-        def search(self, sources, config):
+    class Breaker(SilentEngine):
+        def search(self, sources, config, **options):
             a = tuple(tokenizer.encode("a"))
             return [[Hypothesis((*a, line_feed, *a), -1.0)] for _ in sources]
 
-    assert Translator(tokenizer, Breaker()).translate("x").text == "a a"
+    assert Translator(tokenizer, Breaker()).translate("b").text == "a a"
 
 
 def test_lines_are_translated_as_a_stream_in_order(echo):

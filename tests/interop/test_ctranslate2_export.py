@@ -1,22 +1,26 @@
 import json
 import shutil
 from dataclasses import asdict
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
 import torch
 
 from heedful.checkpoint import save_model
+from heedful.decoding import hypothesis
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.decoding.search import chances
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder
 from heedful.interop.ctranslate2_export import export_ctranslate2
 from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.specials import EOS
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 EXACT = Layout(compute_type="float32", workers=1, threads=1)
@@ -32,7 +36,7 @@ def tokenizer():
 def exported(path, tokenizer, head=None, **changes) -> tuple[ModelFolder, Transformer]:
     folder = ModelFolder(path)
     torch.manual_seed(5)
-    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **SIZES, **changes)).eval()
+    model = Transformer(ModelConfig(vocab_size=tokenizer.vocab_size, **(SIZES | changes))).eval()
     with torch.no_grad():  # of a trained size, so that norms and biases show
         for parameter in model.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -79,10 +83,10 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
     chosen = AlignmentHead(layer=0, head=head, shift=shift)
     folder, model = exported(tmp_path / "model", tokenizer, chosen)
     sources = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
-    config = SearchConfig(beam_size=beam_size, attention=True)
+    config = SearchConfig(beam_size=beam_size)
 
-    ours = PyTorchEngine(model, chosen).search(sources, config)
-    theirs = CTranslate2Engine(folder, EXACT).search(sources, config)
+    ours = PyTorchEngine(model, chosen).search(sources, config, attention=True)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=True)
 
     for source, one, other in zip(sources, ours, theirs, strict=True):
         for mine, yours in zip(one, other, strict=True):
@@ -93,15 +97,149 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
 
 
 def test_another_head_looks_elsewhere(tmp_path, tokenizer):
-    config, looks = SearchConfig(beam_size=1, attention=True), set()
+    config, looks = SearchConfig(beam_size=1), set()
     for head in (None, 0, 1, 2, 3):
         for shift in (0, 1):
             chosen = AlignmentHead(layer=1, head=head, shift=shift)
             folder, _ = exported(tmp_path / "model", tokenizer, chosen)
-            ((best,),) = CTranslate2Engine(folder, EXACT).search([[5, 6, 7]], config)
+            ((best,),) = CTranslate2Engine(folder, EXACT).search(
+                [[5, 6, 7]], config, attention=True
+            )
             looks.add(best.attention[:2])
 
     assert len(looks) == 10
+
+
+SOURCES = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_both_engines_go_on_alike_after_a_prefix(tmp_path, tokenizer, beam_size):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    prefixes, config = [[300, 301], [], [7]], SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine(model).search(SOURCES, config, prefixes=prefixes)
+    theirs = CTranslate2Engine(folder, EXACT).search(SOURCES, config, prefixes=prefixes)
+
+    assert ours[1] == PyTorchEngine(model).search(SOURCES, config)[1]
+    for prefix, one, other in zip(prefixes, ours, theirs, strict=True):
+        assert all(h.pieces[: len(prefix)] == tuple(prefix) for h in one)
+        assert [h.pieces for h in one] == [h.pieces for h in other]
+        assert [h.log_probability for h in one] == pytest.approx(
+            [h.log_probability for h in other], abs=1e-3
+        )
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_both_engines_read_a_translation_alike(tmp_path, tokenizer, shift):
+    head = AlignmentHead(layer=1, head=3, shift=shift)
+    folder, model = exported(tmp_path / "model", tokenizer, head)
+    ours, theirs = PyTorchEngine(model, head), CTranslate2Engine(folder, EXACT)
+    targets = [[20, 300], [], [30, 31, 32, 33]]
+
+    readings = ours.read(SOURCES, targets)
+    others = theirs.read(SOURCES, targets)
+
+    for source, target, one, other in zip(SOURCES, targets, readings, others, strict=True):
+        assert len(one.log_probabilities) == len(target) + 1
+        assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-4)
+        assert len(one.attention) == len(other.attention) == len(target)
+        for row, column in zip(one.attention, other.attention, strict=True):
+            assert len(row) == len(source)
+            assert row == pytest.approx(column, abs=1e-4)
+
+
+def test_what_was_found_is_read_as_it_was_written(tmp_path, tokenizer):
+    _, model = exported(tmp_path / "model", tokenizer)
+    engine = PyTorchEngine(model)
+
+    found = engine.search(SOURCES, SearchConfig(beam_size=1), attention=True)
+    readings = engine.read(SOURCES, [best.pieces for (best,) in found])
+
+    for (best,), reading in zip(found, readings, strict=True):
+        written = reading.log_probabilities[: len(best.pieces) + best.is_finished]
+        assert best.log_probability == pytest.approx(sum(written), abs=1e-3)
+        np.testing.assert_allclose(best.attention, reading.attention, atol=1e-5)
+
+
+def test_both_engines_expect_the_same_next_pieces(tmp_path, tokenizer):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    ours, theirs = PyTorchEngine(model), CTranslate2Engine(folder, EXACT)
+    (reading,) = ours.read(SOURCES[:1], [[20, 300]])
+
+    for prefix, following in (([], 20), ([20], 300), ([20, 300], EOS)):
+        likely = ours.next_pieces(SOURCES[0], prefix)
+        assert likely[following] == pytest.approx(reading.log_probabilities[len(prefix)], abs=1e-5)
+        assert likely == pytest.approx(theirs.next_pieces(SOURCES[0], prefix), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(seed=1),
+        Sampling(temperature=0.5, top_k=6, seed=2),
+        Sampling(temperature=2.0, top_p=0.4, seed=3),
+        Sampling(temperature=1.5, top_k=20, top_p=0.8, seed=4),
+    ],
+)
+@pytest.mark.parametrize("name", ["ours", "theirs"])
+def test_pieces_are_drawn_as_often_as_their_chances_say(
+    tmp_path, tokenizer, monkeypatch, sampling, name
+):
+    monkeypatch.setattr(hypothesis, "EXTRA_LENGTH", 0)
+    folder, model = exported(tmp_path / "model", tokenizer)
+    with torch.no_grad():
+        model.embedding.weight *= 3  # so that some pieces are likelier than others
+    save_model(folder, model)
+    export_ctranslate2(folder)
+    engine = PyTorchEngine(model) if name == "ours" else CTranslate2Engine(folder, EXACT)
+    config, num = SearchConfig(beam_size=1), 400
+
+    drawn = [best for (best,) in engine.search([[9, 10]] * num, config, sampling=sampling)]
+    first = np.bincount([(*h.pieces, 3)[0] for h in drawn], minlength=tokenizer.vocab_size)
+
+    likely = torch.tensor([PyTorchEngine(model).next_pieces([9, 10], [])])
+    expected = chances(likely, sampling)[0].numpy() * num
+    assert first[expected == 0].sum() == 0
+    common = expected > 5
+    surprise = ((first - expected)[common] ** 2 / expected[common]).sum()
+    assert surprise < 2.5 * common.sum() + 3  # chi-square: about one for each piece
+    assert drawn == [best for (best,) in engine.search([[9, 10]] * num, config, sampling=sampling)]
+
+
+def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
+    tmp_path, tokenizer, monkeypatch
+):
+    monkeypatch.setattr(hypothesis, "EXTRA_LENGTH", 1)
+    folder, _ = exported(tmp_path / "model", tokenizer)
+    engine = CTranslate2Engine(folder, EXACT)
+    config = SearchConfig(beam_size=1, alpha=0.0)
+
+    (short,), (long,) = engine.search(
+        [[9], [9] * 12], config, prefixes=[[4], []], sampling=Sampling(seed=5)
+    )
+
+    assert (len(short.pieces), short.is_finished) == (2, False)
+    assert short.log_probability == pytest.approx(
+        engine.read([[9]], [short.pieces])[0].log_probabilities[1]
+    )
+    assert len(long.pieces) > 2
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_both_engines_avoid_repetition_alike(tmp_path, tokenizer, beam_size):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    sources, config = [[5, 6, 7], [8, 9, 260, 261, 262]], SearchConfig(beam_size=beam_size)
+
+    ours = PyTorchEngine(model).search(sources, config, no_repeat=2)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, no_repeat=2)
+
+    assert [[h.pieces for h in found] for found in ours] == [
+        [h.pieces for h in found] for found in theirs
+    ]
+    for found in chain(*ours):
+        pairs = list(pairwise(found.pieces))
+        assert len(set(pairs)) == len(pairs)
 
 
 def test_heads_of_another_width_are_refused(tmp_path, tokenizer):

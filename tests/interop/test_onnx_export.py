@@ -15,7 +15,7 @@ from torch import Tensor
 import heedful
 from heedful.__main__ import main
 from heedful.checkpoint import save_model
-from heedful.decoding.hypothesis import EXTRA_LENGTH, Hypothesis, SearchConfig
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_limit
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.errors import MissingExtraError
@@ -77,12 +77,14 @@ class OnnxModel:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("positions", ["interleaved", "halves", "learned"])
-@pytest.mark.parametrize("normalisation", ["post", "pre"])
+@pytest.mark.parametrize(
+    ("normalisation", "positions"),
+    [("post", "interleaved"), ("pre", "halves"), ("pre", "learned")],
+)
 def test_onnxruntime_finds_what_pytorch_finds(tmp_path, normalisation, positions):
     folder, model = save(tmp_path, normalisation=normalisation, positions=positions)
     source = pad([[*source, EOS] for source in SOURCES])
-    limits = [len(source) + EXTRA_LENGTH for source in SOURCES]
+    limits = [length_limit(len(source)) for source in SOURCES]
 
     exported = OnnxModel(export_onnx(folder))
     greedy = greedy_search(exported.step, exported.encode(source), limits)
@@ -121,7 +123,7 @@ def test_the_runtime_refuses_what_is_past_the_learned_positions(tmp_path):
     exported = OnnxModel(export_onnx(folder))
 
     exported.encode(torch.full((1, 4), 9))
-    with pytest.raises(Exception, match="indices element out of data bounds"):
+    with pytest.raises(Exception, match=r"invalid index found|out of data bounds"):
         exported.encode(torch.full((1, 5), 9))
 
 

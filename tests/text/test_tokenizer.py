@@ -28,6 +28,19 @@ def test_decoding_what_was_encoded_gives_the_normalised_text(text):
 
 
 @given(st.text())
+def test_what_each_piece_spells_is_the_text(text):
+    ids = TOKENIZER.encode(text)
+
+    assert len(TOKENIZER.spell(ids)) == len(ids)
+    assert "".join(TOKENIZER.spell(ids)) == normalise(text)
+
+
+def test_a_character_is_known_if_it_need_not_be_spelt_in_bytes():
+    assert TOKENIZER.knows("a")
+    assert not TOKENIZER.knows("你")
+
+
+@given(st.text())
 def test_no_text_is_ever_unknown(text):
     assert not {PAD, UNK, BOS, EOS} & set(TOKENIZER.encode(text))
 

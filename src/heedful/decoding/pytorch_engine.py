@@ -1,26 +1,32 @@
 """The readable engine: our own model and search, on PyTorch."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
+from random import Random
 from threading import Lock
+from typing import cast
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from heedful.checkpoint import load_model
 from heedful.cores import num_cores, side_by_side
 from heedful.decoding.hypothesis import (
-    EXTRA_LENGTH,
     Hypothesis,
+    Reading,
+    Sampling,
     SearchConfig,
     attention_of_pieces,
+    length_limit,
 )
-from heedful.decoding.search import beam_search, greedy_search
+from heedful.decoding.search import Forced, beam_search, forced, greedy_search, sample
 from heedful.folder import ModelFolder
 from heedful.model.alignment_head import AlignmentHead, usual_head
-from heedful.model.recording import record_attention
-from heedful.model.transformer import DecoderState, Transformer
+from heedful.model.attention import exact_attention
+from heedful.model.transformer import DecoderLayer, DecoderState, Transformer
 from heedful.specials import BOS, EOS
 from heedful.text.batches import pad
 
@@ -40,48 +46,82 @@ class PyTorchEngine:
         """Read the weights of a model folder."""
         return cls(load_model(folder), folder.alignment_head())
 
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+        prefixes: Sequence[Sequence[int]] = (),
+        sampling: Sampling | None = None,
+    ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; sorts by length within."""
         self.model.eval()
+        prefixes, dice = prefixes or [()] * len(sources), _dice(sampling, len(sources))
         batches = _plan(sources, config.beam_size)
 
+        @torch.no_grad()
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            return self._search_batch([sources[index] for index in batch], config)
+            chosen = [sources[index] for index in batch]
+            state, limits = self._start(chosen, [prefixes[index] for index in batch])
+            step = forced(self._step)
+            if sampling:
+                thrown = [dice[index] for index in batch]
+                found = [[h] for h in sample(step, state, limits, sampling, thrown, no_repeat)]
+            elif config.beam_size == 1:
+                found = [[h] for h in greedy_search(step, state, limits, no_repeat)]
+            else:
+                found = beam_search(step, state, limits, config, no_repeat)
+            return self._with_attention(chosen, found) if attention else found
 
         with self._one_at_a_time:
             results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
-            found = dict(zip(chain(*batches), chain(*results), strict=True))
-            hypotheses = [found[index] for index in range(len(sources))]
-            return self._with_attention(sources, hypotheses) if config.attention else hypotheses
+        found = dict(zip(chain(*batches), chain(*results), strict=True))
+        return [found[index] for index in range(len(sources))]
 
-    @torch.no_grad()
-    def _search_batch(
-        self, sources: list[list[int]], config: SearchConfig
-    ) -> list[list[Hypothesis]]:
-        state = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
-        limits = [self._most_pieces(len(source)) for source in sources]
-        if config.beam_size == 1:
-            return [[best] for best in greedy_search(self._step, state, limits)]
-        return beam_search(self._step, state, limits, config)
+    def read(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Tell how likely each piece of given translations is, and where the model looks."""
+        watched = _Watched(self.model, self.alignment_head)
+        readings = []
+        for source, target in zip(sources, targets, strict=True):
+            scores, (steps,) = watched(source, [target])
+            ended = torch.tensor([*target, EOS], device=scores.device)
+            likely = scores[0].log_softmax(dim=-1).gather(1, ended[:, None])[:, 0]
+            rows = attention_of_pieces(steps, len(target), self.alignment_head.shift)
+            readings.append(Reading(tuple(likely.tolist()), rows))
+        return readings
 
-    @torch.no_grad()
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
+        scores, _ = _Watched(self.model, self.alignment_head)(source, [prefix])
+        return list(scores[0, -1].log_softmax(dim=-1).tolist())
+
+    def _start(
+        self, sources: list[list[int]], prefixes: list[Sequence[int]]
+    ) -> tuple[Forced, list[int]]:
+        """Read the sources, and tell how much may be written for each of them."""
+        encoded = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
+        limits = [
+            self._most_pieces(len(source), len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        return Forced(encoded, pad([list(prefix) for prefix in prefixes])), limits
+
     def _with_attention(
-        self, sources: Sequence[list[int]], found: list[list[Hypothesis]]
+        self, sources: list[list[int]], found: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:
-        """Read the hypotheses once more, and note where the model looks."""
-        head = self.alignment_head
+        """Read what was found once more, and note where the head that aligns best looked."""
+        watched = _Watched(self.model, self.alignment_head)
         noted = []
         for source, hypotheses in zip(sources, found, strict=True):
-            state = self.model.encode(pad([[*source, EOS]] * len(hypotheses)).to(self._device))
-            targets = pad([[BOS, *hypothesis.pieces] for hypothesis in hypotheses])
-            with record_attention(self.model) as maps:
-                self.model.decode(targets.to(self._device), state)
-            (weights,) = maps[f"decoder.{head.layer}.source_attention"]
-            steps = weights.mean(dim=1) if head.head is None else weights[:, head.head]
+            _, looks = watched(source, [hypothesis.pieces for hypothesis in hypotheses])
             noted.append(
                 [
-                    _with_rows(hypothesis, rows[:, : len(source)].tolist(), head.shift)
-                    for hypothesis, rows in zip(hypotheses, steps, strict=True)
+                    _with_steps(hypothesis, steps, self.alignment_head.shift)
+                    for hypothesis, steps in zip(hypotheses, looks, strict=True)
                 ]
             )
         return noted
@@ -90,8 +130,8 @@ class PyTorchEngine:
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def _most_pieces(self, source_length: int) -> int:
-        config, wanted = self.model.config, source_length + EXTRA_LENGTH
+    def _most_pieces(self, num_source: int, num_forced: int) -> int:
+        config, wanted = self.model.config, length_limit(num_source, num_forced)
         return min(wanted, config.max_length) if config.positions == "learned" else wanted
 
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -100,10 +140,47 @@ class PyTorchEngine:
         return self.model.logits(x[:, 0]).log_softmax(dim=-1).cpu(), state
 
 
-def _with_rows(hypothesis: Hypothesis, steps: list[list[float]], shift: int) -> Hypothesis:
+class _Watched:
+    """A model that tells where one of its heads looks.
+
+    It has modules of its own but the same weights: other threads go on with the model as it is.
+    """
+
+    def __init__(self, model: Transformer, head: AlignmentHead) -> None:
+        shared = chain(model.parameters(), model.buffers())
+        self._model = deepcopy(model, {id(tensor): tensor for tensor in shared}).eval()
+        self._head = head
+        self._weights: Float[Tensor, "batch head query key"]
+        layer = cast(DecoderLayer, self._model.decoder[head.layer])
+        layer.source_attention.attend = self._attend
+
+    @torch.no_grad()
+    def __call__(
+        self, source: Sequence[int], targets: Sequence[Sequence[int]]
+    ) -> tuple[Float[Tensor, "batch step vocab"], list[list[list[float]]]]:
+        """Score the next pieces, and list the attention, of every step of every target."""
+        device = next(self._model.parameters()).device
+        read: Int[Tensor, "batch src"] = pad([[*source, EOS]] * len(targets)).to(device)
+        scores = self._model(read, pad([[BOS, *target] for target in targets]).to(device))
+        heads, head = self._weights[..., : len(source)], self._head.head
+        steps = heads.mean(dim=1) if head is None else heads[:, head]
+        return scores, steps.tolist()
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
+        gathered, self._weights = exact_attention(query, key, value, visible)
+        return gathered
+
+
+def _with_steps(hypothesis: Hypothesis, steps: list[list[float]], shift: int) -> Hypothesis:
     num_pieces = len(hypothesis.pieces)
     written = steps[: num_pieces + hypothesis.is_finished]
     return replace(hypothesis, attention=attention_of_pieces(written, num_pieces, shift))
+
+
+def _dice(sampling: Sampling | None, num_sources: int) -> list[Random]:
+    """Give each source dice of its own, so that it does not matter what shares its batch."""
+    seed = sampling and sampling.seed
+    return [Random(None if seed is None else f"{seed} {index}") for index in range(num_sources)]
 
 
 def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:

@@ -1,14 +1,16 @@
-"""Greedy and beam search (section 6.1) over anything that can score the next piece."""
+"""Greedy and beam search (section 6.1), and sampling, over anything that scores the next piece."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig, best_first
-from heedful.specials import BOS, EOS
+from heedful.decoding.hypothesis import Hypothesis, Sampling, SearchConfig, best_first
+from heedful.specials import BOS, EOS, PAD
 
 
 @runtime_checkable
@@ -23,8 +25,54 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
 
-def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[Hypothesis]:
+Choose = Callable[[Tensor, Tensor], Tensor]
+"""Log-probabilities [rows vocab] and sentence numbers [rows] in; the next piece of each out."""
+
+
+def greedy_search(
+    step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
+) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
+    return _follow(step, state, max_lengths, lambda likely, _: likely.max(dim=1).indices, no_repeat)
+
+
+def sample(
+    step: Step,
+    state: State,
+    max_lengths: Sequence[int],
+    sampling: Sampling,
+    dice: Sequence[Random],
+    no_repeat: int = 0,
+) -> list[Hypothesis]:
+    """Draw the next piece of every sentence, by dice of its own, until it is EOS."""
+
+    def draw(
+        log_probabilities: Float[Tensor, "rows vocab"], sentences: Int[Tensor, " rows"]
+    ) -> Int[Tensor, " rows"]:
+        heights = chances(log_probabilities, sampling).cumsum(dim=1)
+        thrown = torch.tensor([[dice[s].random()] for s in sentences.tolist()]) * heights[:, -1:]
+        return torch.searchsorted(heights, thrown, right=True)[:, 0]
+
+    return _follow(step, state, max_lengths, draw, no_repeat)
+
+
+def chances(
+    log_probabilities: Float[Tensor, "rows vocab"], sampling: Sampling
+) -> Float[Tensor, "rows vocab"]:
+    """Return how likely each piece is drawn: tempered, of the top k, and of these the top p."""
+    tempered = log_probabilities.double() / sampling.temperature
+    likely, pieces = tempered.sort(dim=1, descending=True, stable=True)
+    likely[:, sampling.top_k or likely.size(1) :] = -torch.inf
+    probabilities = likely.softmax(dim=1)
+    before = probabilities.cumsum(dim=1) - probabilities
+    drawn = likely.masked_fill(before >= sampling.top_p, -torch.inf).softmax(dim=1)
+    return torch.zeros_like(drawn).scatter(1, pieces, drawn)
+
+
+def _follow(
+    step: Step, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
+) -> list[Hypothesis]:
+    """Go on with one piece at a time until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
     limits = torch.tensor(max_lengths)
     sentences = torch.arange(len(max_lengths))
@@ -32,8 +80,9 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
     totals = torch.zeros(len(max_lengths))
     while len(sentences):
         log_probabilities, state = step(written[:, -1], state)
-        best, pieces = log_probabilities.max(dim=1)
-        totals = totals + best
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
+        pieces = choose(log_probabilities, sentences)
+        totals = totals + log_probabilities.gather(1, pieces[:, None])[:, 0]
         written = torch.cat([written, pieces[:, None]], dim=1)
         ends = pieces == EOS
         stops = ends | (limits <= written.size(1) - 1)
@@ -48,8 +97,38 @@ def greedy_search(step: Step, state: State, max_lengths: Sequence[int]) -> list[
     return [hypothesis for hypothesis in found if hypothesis is not None]
 
 
+@dataclass(frozen=True)
+class Forced:
+    """A state whose next pieces are given, for as long as they are not PAD."""
+
+    state: Any
+    given: Int[Tensor, "rows length"]
+
+    def select(self, rows: Int[Tensor, " chosen"]) -> "Forced":
+        """Keep the given rows, in the given order."""
+        return Forced(self.state.select(rows), self.given[rows])
+
+
+def forced(step: Step) -> Step:
+    """Make a step write what is given before it writes what it likes."""
+
+    def forced_step(last: Tensor, state: Forced) -> tuple[Tensor, Forced]:
+        log_probabilities, inner = step(last, state.state)
+        given, later = state.given[:, :1], state.given[:, 1:]
+        if given.size(1):
+            certain = torch.full_like(log_probabilities, -torch.inf).scatter(1, given, 0.0)
+            log_probabilities = torch.where(given == PAD, log_probabilities, certain)
+        return log_probabilities, Forced(inner, later)
+
+    return forced_step
+
+
 def beam_search(
-    step: Step, state: State, max_lengths: Sequence[int], config: SearchConfig
+    step: Step,
+    state: State,
+    max_lengths: Sequence[int],
+    config: SearchConfig,
+    no_repeat: int = 0,
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
@@ -58,10 +137,26 @@ def beam_search(
     """
     beams = _Beams(max_lengths, config)
     while len(beams.sentences):
-        log_probabilities, state = step(beams.written.flatten(0, 1)[:, -1], state)
+        written = beams.written.flatten(0, 1)
+        log_probabilities, state = step(written[:, -1], state)
+        log_probabilities = forbid_repeats(log_probabilities, written, no_repeat)
         rows = beams.advance(log_probabilities)
         state = state.select(rows)
     return [best_first(found, config) for found in beams.found]
+
+
+def forbid_repeats(
+    log_probabilities: Float[Tensor, "rows vocab"], written: Int[Tensor, "rows length"], size: int
+) -> Float[Tensor, "rows vocab"]:
+    """Leave no probability to pieces that would write `size` pieces in a row a second time."""
+    if not size or written.size(1) < size:
+        return log_probabilities
+    runs = written.unfold(1, size, 1)
+    begins_again = (runs[:, :, :-1] == written[:, None, written.size(1) - size + 1 :]).all(dim=2)
+    rows, starts = begins_again.nonzero(as_tuple=True)
+    allowed = log_probabilities.clone()
+    allowed[rows, runs[rows, starts, -1]] = -torch.inf
+    return allowed.log_softmax(dim=-1)
 
 
 class _Beams:

@@ -1,37 +1,25 @@
 """The translator: text in, Translation out."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import Protocol, overload, runtime_checkable
+from typing import overload
 
 from heedful.decoding.ahead import ahead
-from heedful.decoding.hypothesis import Hypothesis, SearchConfig, SearchDefaults
-from heedful.errors import MissingExtraError, ModelFolderError, refuse_other
+from heedful.decoding.details import Details, join_details, read_details
+from heedful.decoding.hypothesis import Sampling, SearchConfig
+from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
+from heedful.decoding.steering import Alternative, Steering, find_alternatives
+from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
+from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
+from heedful.text.sentences import cut_text
 from heedful.text.tokenizer import Tokenizer
 
 CHUNK = 512  # lines translated together, so that lengths can be matched
 _CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """Whatever turns source ids into hypotheses."""
-
-    def search(self, sources: Sequence[list[int]], config: SearchConfig) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """One way to translate."""
-
-    text: str
-    score: float
-    """Log-probability over the length penalty: higher is better, 0 is certain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +32,17 @@ class Translation:
     """Log-probability over the length penalty: higher is better, 0 is certain."""
     alternatives: tuple[Candidate, ...] = ()
     """The other candidates of the beam, best first."""
+    flags: tuple[str, ...] = ()
+    """What a reader should look at.
+
+    "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
+    "parts": what stands between protected spans was translated on its own;
+    "untranslated": not even that kept the spans, so the sentence was left as it is.
+    """
+    details: Details | None = None
+    """Word by word, if that was asked for."""
+    sentences: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """The sentences it was cut into, each with its translation."""
 
     def __str__(self) -> str:
         return self.text
@@ -53,15 +52,23 @@ class Translator:
     """A vocabulary and an engine, ready to translate."""
 
     def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, search: SearchDefaults | None = None
+        self, tokenizer: Tokenizer, engine: Engine, search: SearchConfig | None = None
     ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
-        self.search = search or SearchDefaults()
+        self.search = search or SearchConfig()
 
     @overload
     def translate(
-        self, text: str, *, beam_size: int | None = ..., alpha: float | None = ...
+        self,
+        text: str,
+        *,
+        beam_size: int | None = ...,
+        alpha: float | None = ...,
+        glossary: Mapping[str, str] | Glossary | None = ...,
+        prefix: str = ...,
+        sampling: Sampling | None = ...,
+        details: bool = ...,
     ) -> Translation: ...
     @overload
     def translate(
@@ -70,6 +77,10 @@ class Translator:
         *,
         beam_size: int | None = ...,
         alpha: float | None = ...,
+        glossary: Mapping[str, str] | Glossary | None = ...,
+        prefix: str = ...,
+        sampling: Sampling | None = ...,
+        details: bool = ...,
     ) -> list[Translation]: ...
     def translate(
         self,
@@ -77,46 +88,168 @@ class Translator:
         *,
         beam_size: int | None = None,
         alpha: float | None = None,
+        glossary: Mapping[str, str] | Glossary | None = None,
+        prefix: str = "",
+        sampling: Sampling | None = None,
+        details: bool = False,
     ) -> Translation | list[Translation]:
-        """Translate one text, or many at once, which is faster than one by one."""
+        """Translate one text, or many at once, which is faster than one by one.
+
+        A text may be of any length and kind. What is long is cut into sentences and put together
+        again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
+        the glossary are translated as it says. The translation begins with the prefix, is drawn by
+        chance with `sampling`, and is told word by word with `details`.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
+        config = self._config(beam_size, alpha, sampling)
+        steering = Steering(prefix=prefix, sampling=sampling)
+        translations = self._translate(texts, config, _as_glossary(glossary), steering)
+        if details:
+            translations = self.with_details(translations)
+        return translations[0] if isinstance(text, str) else translations
+
+    def with_details(self, translations: Sequence[Translation]) -> list[Translation]:
+        """Read translations once more, to tell of each word how sure it is and where it is from."""
+        pairs = [pair for translation in translations for pair in translation.sentences]
+        found = iter(read_details(self.tokenizer, self.engine, pairs))
+        return [
+            replace(t, details=join_details([next(found) for _ in t.sentences]))
+            for t in translations
+        ]
+
+    def alternatives(
+        self,
+        translation: Translation,
+        word: int,
+        *,
+        count: int = 5,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+    ) -> list[Alternative]:
+        """Find what else could stand in place of a word, and how each translation would go on.
+
+        Words are those of the details, counted from 0.
+        """
+        if len(translation.sentences) != 1:
+            raise ConfigError(
+                f"alternatives are found in one sentence, and this text has "
+                f"{len(translation.sentences)}; translate it by itself"
+            )
+        (pair,) = translation.sentences
         config = self._config(beam_size, alpha)
-        if isinstance(text, str):
-            return self._translate([text], config)[0]
-        return self._translate(list(text), config)
+        return find_alternatives(self.engine, self.tokenizer, *pair, word, config, count)
+
+    def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
+        """Translate lines just as the model says, which is what its training is judged by."""
+        config = self._config(beam_size, None)
+        found = self.engine.search([self.tokenizer.encode(text) for text in texts], config)
+        return [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
 
     def translate_lines(
-        self, lines: Iterable[str], *, beam_size: int | None = None, alpha: float | None = None
+        self,
+        lines: Iterable[str],
+        *,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+        glossary: Mapping[str, str] | Glossary | None = None,
+        prefix: str = "",
+        sampling: Sampling | None = None,
+        details: bool = False,
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
-        config = self._config(beam_size, alpha)
-        translated = ahead(
-            lambda chunk: self._translate(chunk, config), _chunks(lines), at_once=_CHUNKS_AT_ONCE
-        )
+        self._config(beam_size, alpha, sampling)  # refused before the first line is read
+        terms = _as_glossary(glossary)
+
+        def translate(chunk: list[str]) -> list[Translation]:
+            return self.translate(
+                chunk,
+                beam_size=beam_size,
+                alpha=alpha,
+                glossary=terms,
+                prefix=prefix,
+                sampling=sampling,
+                details=details,
+            )
+
+        translated = ahead(translate, _chunks(lines), at_once=_CHUNKS_AT_ONCE)
         yield from chain.from_iterable(translated)
 
-    def _config(self, beam_size: int | None, alpha: float | None) -> SearchConfig:
+    def _config(
+        self, beam_size: int | None, alpha: float | None, sampling: Sampling | None = None
+    ) -> SearchConfig:
+        if sampling and (beam_size or 1) > 1:
+            raise ConfigError(
+                f"sampling draws one translation, so the beam must be 1, got {beam_size}"
+            )
+        usual = 1 if sampling else self.search.beam_size
         return SearchConfig(
-            beam_size=self.search.beam_size if beam_size is None else beam_size,
+            beam_size=usual if beam_size is None else beam_size,
             alpha=self.search.alpha if alpha is None else alpha,
         )
 
-    def _translate(self, texts: Sequence[str], config: SearchConfig) -> list[Translation]:
-        translations = [Translation(source=text, text=text, score=0.0) for text in texts]
-        written = [index for index, text in enumerate(texts) if normalise(text)]
-        sources = [self.tokenizer.encode(texts[index]) for index in written]
-        found = self.engine.search(sources, config)
-        for index, hypotheses in zip(written, found, strict=True):
-            best, *others = [
-                # A byte piece may spell a line feed; one line in must stay one line out.
-                Candidate(
-                    text=normalise(self.tokenizer.decode(h.pieces)), score=h.score(config.alpha)
-                )
-                for h in hypotheses
+    def _translate(
+        self, texts: Sequence[str], config: SearchConfig, glossary: Glossary, steering: Steering
+    ) -> list[Translation]:
+        """Cut the texts into sentences, translate all of them together, and put them back."""
+        cuts = [cut_text(text) for text in texts]
+        sentences = [
+            (text[start:end], number)
+            for text, ranges in zip(texts, cuts, strict=True)
+            for number, (start, end) in enumerate(ranges)
+        ]
+        found: dict[int, list[Candidate]] = {}
+        for steered in dict.fromkeys(steering.of_sentence(number) for _, number in sentences):
+            chosen = [
+                index
+                for index, (_, number) in enumerate(sentences)
+                if steering.of_sentence(number) == steered
             ]
-            translations[index] = Translation(
-                source=texts[index], text=best.text, score=best.score, alternatives=tuple(others)
-            )
-        return translations
+            engine = steered.engine(self.engine, self.tokenizer)
+            translate = SentenceTranslator(self.tokenizer, engine).translate
+            results = translate([sentences[index][0] for index in chosen], config, glossary)
+            found.update(zip(chosen, results, strict=True))
+        ordered = iter(sorted(found))
+        return [
+            _assembled(text, ranges, [found[next(ordered)] for _ in ranges])
+            for text, ranges in zip(texts, cuts, strict=True)
+        ]
+
+
+def _assembled(
+    text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
+) -> Translation:
+    """Write the candidates of the sentences between what stood between the sentences."""
+    if not sentences:
+        return Translation(source=text, text=text, score=0.0)
+    best, *others = [
+        Candidate(
+            text=_replaced(text, ranges, [candidate.text for candidate in candidates]),
+            score=sum(candidate.score for candidate in candidates) / len(candidates),
+            flags=tuple(dict.fromkeys(chain(*(candidate.flags for candidate in candidates)))),
+        )
+        for candidates in zip(*sentences, strict=False)
+    ]
+    return Translation(
+        source=text,
+        text=best.text,
+        score=best.score,
+        alternatives=tuple(others),
+        flags=best.flags,
+        sentences=tuple(
+            (text[start:end], candidates[0].text)
+            for (start, end), candidates in zip(ranges, sentences, strict=True)
+        ),
+    )
+
+
+def _as_glossary(terms: Mapping[str, str] | Glossary | None) -> Glossary:
+    return terms if isinstance(terms, Glossary) else Glossary(terms or {})
+
+
+def _replaced(text: str, ranges: list[tuple[int, int]], sentences: list[str]) -> str:
+    gaps = [text[end:start] for (_, end), (start, _) in pairwise(ranges)]
+    inner = "".join(chain(*zip_longest(sentences, gaps, fillvalue="")))
+    return text[: ranges[0][0]] + inner + text[ranges[-1][1] :]
 
 
 def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -132,7 +265,7 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
     model; by default the first, if the folder has been exported for it.
     """
     model_folder = ModelFolder(Path(folder))
-    search = SearchDefaults(**model_folder.provenance()["search"])
+    search = SearchConfig(**model_folder.provenance()["search"])
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(

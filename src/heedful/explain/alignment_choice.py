@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from heedful.explain.attention import record_attention
 from heedful.model.alignment_head import AlignmentHead, usual_head
-from heedful.model.recording import record_attention
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
 from heedful.text.piece_aligner import Pair, align_pieces

@@ -73,13 +73,20 @@ def read_pairs(source: Path, target: Path | None = None) -> Iterator[Pair]:
 def read_lines(path: Path) -> Iterator[str]:
     """Stream the lines of a UTF-8 text file, plain or gzipped, without their line ends."""
     with _open(path) as file:
-        yield from decode_lines(file, str(path))
+        for number, line in enumerate(file, start=1):
+            yield _decode(line, str(path), number)
 
 
-def decode_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
-    """Decode lines of UTF-8, naming file, line and byte where that fails."""
-    for number, line in enumerate(file, start=1):
-        yield _decode(line, name, number)
+def read_any_lines(file: Path | Iterable[bytes], *, replace_invalid: bool) -> Iterator[str]:
+    """Stream the lines of any UTF-8 text; all but their line feeds is kept, to come back.
+
+    Bytes that are not UTF-8 are an error that names the line, or become U+FFFD.
+    """
+    if isinstance(file, Path):
+        with _open(file) as lines:
+            yield from _decode_any(lines, str(file), replace_invalid)
+    else:
+        yield from _decode_any(file, "standard input", replace_invalid)
 
 
 def refuse_no_text(path: Path) -> None:
@@ -163,11 +170,26 @@ def _decode(line: bytes, name: str, number: int) -> str:
     try:
         text = line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name}, line {number}, byte {error.start + 1}: 0x{line[error.start]:02x} is not "
-            "valid UTF-8; convert the file to UTF-8"
-        ) from error
+        raise _not_utf8(error, line, name, number) from error
     return text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+
+
+def _decode_any(file: Iterable[bytes], name: str, replace_invalid: bool) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        try:
+            text = line.decode(errors="replace" if replace_invalid else "strict")
+        except UnicodeDecodeError as error:
+            raise CorpusError(
+                f"{_not_utf8(error, line, name, number)}, or give --replace-invalid"
+            ) from error
+        yield text.removesuffix("\n")
+
+
+def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) -> CorpusError:
+    return CorpusError(
+        f"{name}, line {number}, byte {error.start + 1}: 0x{line[error.start]:02x} is not "
+        "valid UTF-8; convert the file to UTF-8"
+    )
 
 
 @contextmanager

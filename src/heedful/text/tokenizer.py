@@ -1,5 +1,6 @@
 """Text to piece ids and back: SentencePiece BPE, one vocabulary for both languages."""
 
+import codecs
 import io
 import math
 import re
@@ -15,10 +16,7 @@ from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 
-_NUM_SPECIAL = 4
-_NUM_RESERVED = (
-    _NUM_SPECIAL + 256
-)  # byte fallback gives every byte a piece, so no character is ever lost
+_NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
 _SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8
@@ -92,18 +90,26 @@ class Tokenizer:
         kept = [id for id in ids if id not in (PAD, UNK, BOS, EOS)]
         return str(self._processor.decode(kept)).removeprefix(" ")
 
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """Return what each piece adds to the text; the last byte of a character adds all of it."""
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        spelt = []
+        for id, piece in zip(ids, self.pieces(ids), strict=True):
+            if id in (PAD, UNK, BOS, EOS):
+                spelt.append("")
+            elif self._processor.is_byte(id):
+                spelt.append(decoder.decode(bytes([int(piece[1:-1], 16)])))
+            else:
+                spelt.append(decoder.decode(b"", final=True) + piece.replace(_SPACE, " "))
+        return [spelt[0].removeprefix(" "), *spelt[1:]] if spelt else []
+
+    def knows(self, character: str) -> bool:
+        """Whether a character has a piece of its own, and need not be spelt in bytes."""
+        return int(self._processor.piece_to_id(character)) != UNK
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
         return [str(self._processor.id_to_piece(id)) for id in ids]
-
-    def spelling(self, ids: Sequence[int]) -> list[bytes]:
-        """Return the bytes of text that each id stands for; reserved ids stand for none."""
-        return [self._bytes(id) for id in ids]
-
-    def _bytes(self, id: int) -> bytes:
-        if id < _NUM_RESERVED:
-            return bytes([id - _NUM_SPECIAL]) if id >= _NUM_SPECIAL else b""
-        return str(self._processor.id_to_piece(id)).replace(_SPACE, " ").encode()
 
 
 def train_tokenizer(

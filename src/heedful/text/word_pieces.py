@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -24,29 +25,28 @@ def word_pieces(
     ids: Sequence[int],
     find: Callable[[str], list[tuple[int, int]]] = find_words,
 ) -> WordPieces:
-    """Find the words that the pieces spell; a space belongs to the word that follows it."""
-    spelling = tokenizer.spelling(ids)
-    joined = b"".join(spelling)
-    text = joined.decode(errors="ignore")
+    """Find the words that the pieces spell.
+
+    A space, or a byte that does not complete a character, belongs to what follows.
+    """
+    spelling = tokenizer.spell(ids)
+    text = "".join(spelling)
     spans = find(text)
     membership = np.zeros((len(spans), len(ids)), dtype=np.bool_)
-    offset = 0
+    start = 0
     for piece, part in enumerate(spelling):
-        blank = len(part) - len(part.lstrip(b" "))
-        start, offset = offset + blank, offset + len(part)
-        # A character may be spelt by several pieces, byte by byte: all of them are part of it.
-        first = len(joined[:start].decode(errors="ignore"))
-        last = max(len(joined[:offset].decode(errors="ignore")), first + 1)
+        first, start = start + len(part) - len(part.lstrip()), start + len(part)
+        last = max(start, first + 1)
         for word, (begin, end) in enumerate(spans):
             membership[word, piece] = begin < last and first < end
     return WordPieces(tuple(text[begin:end] for begin, end in spans), membership)
 
 
-def best_links(attention: ArrayLike, source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
+def best_links(attention: NDArray[Any], source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
     """Return for each target word the source word that its pieces looked at most.
 
     Several matrices, in front of the axes of target and source pieces, are linked at once.
     """
-    between_words = target.membership @ np.asarray(attention) @ source.membership.T
+    between_words = target.membership @ attention @ source.membership.T
     links: NDArray[np.intp] = np.argmax(between_words, axis=-1)
     return links

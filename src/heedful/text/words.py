@@ -1,6 +1,8 @@
-"""The words of a text."""
+"""The words of a text with the gaps between them, so that joining them gives it back."""
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 # Vowel signs, joiners and the like: parts of a word, though not `\w`.
@@ -11,6 +13,19 @@ _MARKS = (
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 
+@dataclass(frozen=True)
+class Word:
+    """A word of a translation."""
+
+    gap: str
+    """What stands between it and the word before."""
+    text: str
+    source: int | None = None
+    """Where the source word begins that it translates, if that is known."""
+    is_fixed: bool = False
+    """Whether it stands as it must, so that nobody may change it."""
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     return re.compile(f"(?:(?![{_IDEOGRAPHS}])[\\w{_MARKS}])+|\\S")
@@ -19,3 +34,20 @@ def _pattern() -> re.Pattern[str]:
 def find_words(text: str) -> list[tuple[int, int]]:
     """Find where each word starts and ends; a symbol or an ideograph is a word of its own."""
     return [match.span() for match in _pattern().finditer(text)]
+
+
+def join_words(words: Iterable[Word]) -> str:
+    """Write words and gaps one after another."""
+    return "".join(word.gap + word.text for word in words)
+
+
+def best_run(values: Sequence[float]) -> tuple[int, int]:
+    """Find the run of the largest sum, as its start and end; without a positive value, none."""
+    best, found, total, start = 0.0, (0, 0), 0.0, 0
+    for index, value in enumerate(values):
+        if total <= 0:
+            total, start = 0.0, index
+        total += value
+        if total > best:
+            best, found = total, (start, index + 1)
+    return found

@@ -1,0 +1,111 @@
+"""A sentence made ready for the search, and its translation made good afterwards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heedful.decoding.restore import restore
+from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
+from heedful.text.glossary import Glossary
+from heedful.text.markup import Element, put_back, read_elements, take_out
+from heedful.text.normalise import normalise
+from heedful.text.spans import (
+    Span,
+    find_copies,
+    find_numbers,
+    find_unreadable,
+    without_overlaps,
+)
+from heedful.text.tokenizer import Tokenizer
+from heedful.text.words import Word, find_words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What the model reads of a sentence, and what its translation has to keep."""
+
+    shown: str
+    """The sentence without tags, in ordinary case."""
+    bare: str
+    """The same as it was written."""
+    tags: Element
+    spans: tuple[Span, ...]
+    """What has to stand in the translation, by its place in the sentence."""
+    case: Case | None
+    """The case that the translation is to be put in."""
+
+    @property
+    def needs_links(self) -> bool:
+        """Whether it must be known which word translates which."""
+        return bool(self.tags.parts or self.spans)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its translation is good as it is found."""
+        return not self.needs_links and not self.case
+
+    def finish(self, words: Sequence[Word]) -> str | None:
+        """Put back what the translation has to keep; None if there is no telling where."""
+        restored = restore(words, self.spans)
+        return None if restored is None else self.write(restored)
+
+    def write(self, words: Sequence[Word]) -> str:
+        """Write words that have all they need in the case and with the tags of the source."""
+        if self.case:
+            words = carry_over(words, self.case)
+        return put_back(words, self.tags, [start for start, _ in find_words(self.bare)])
+
+
+def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[Draft]:
+    """Make a sentence ready, in two ways where only the model can tell which is better.
+
+    There is none if the sentence has nothing to translate.
+    """
+    bare, marks = take_out(normalise(sentence))
+    spans = without_overlaps(
+        [
+            *find_copies(bare),
+            *glossary.find(bare),
+            *find_unreadable(without_strange_capitals(bare, tokenizer.knows), tokenizer.knows),
+            *find_numbers(bare),
+        ]
+    )
+    free = _without_copies(bare, spans)
+    if not any(letter.isalnum() or _is_surrogate(letter) for letter in free):
+        return []
+    case = find_case(free)
+
+    def draft(shown: str, case: Case | None) -> Draft:
+        return Draft(
+            shown=_with_spans(without_strange_capitals(shown, tokenizer.knows), bare, spans),
+            bare=bare,
+            tags=read_elements(marks, find_words(bare), len(bare)),
+            spans=tuple(spans),
+            case=case,
+        )
+
+    as_written, ordinary = draft(bare, None), draft(as_sentence(bare), case)
+    if not case:
+        return [as_written]
+    # Capitals may begin words because it is a title, or because they are names.
+    could_be_names = case == "title" and as_written.shown != ordinary.shown
+    return [ordinary, as_written] if could_be_names else [ordinary]
+
+
+def _without_copies(bare: str, spans: Sequence[Span]) -> str:
+    """Blank out what is copied, to see what is left to translate."""
+    for span in spans:
+        if span.kind == "copy":
+            bare = bare[: span.start] + " " * (span.end - span.start) + bare[span.end :]
+    return bare
+
+
+def _with_spans(shown: str, bare: str, spans: Sequence[Span]) -> str:
+    """Show what must stay as it is written, in capitals or not."""
+    for span in spans:
+        shown = shown[: span.start] + bare[span.start : span.end] + shown[span.end :]
+    return shown
+
+
+def _is_surrogate(letter: str) -> bool:
+    """Whether it is no letter at all, which the tokenizer will have to say."""
+    return "\ud800" <= letter <= "\udfff"

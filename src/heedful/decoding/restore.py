@@ -1,0 +1,67 @@
+"""Seeing to it that what must stand in a translation stands there."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from heedful.text.spans import Span, digits, written_digits
+from heedful.text.words import Word, best_run, join_words
+
+
+def find_missing(text: str, spans: Sequence[Span]) -> list[Span]:
+    """List the spans that a translation lacks, or of which it has more than the source."""
+    numbers = Counter(written_digits(text))
+    wanted = Counter(_content(span) for span in spans)
+    return [
+        span
+        for span in spans
+        if (span.kind == "number" and numbers[_content(span)] < wanted[_content(span)])
+        or (span.kind == "copy" and text.count(span.text) != wanted[span.text])
+        or (span.kind == "term" and text.count(span.text) < wanted[span.text])
+    ]
+
+
+def restore(words: Sequence[Word], spans: Sequence[Span]) -> list[Word] | None:
+    """Write what is missing over the words that translate it; None if they cannot be told."""
+    restored: list[Word] = list(words)
+    lacking = find_missing(join_words(words), spans)
+    for span in spans:
+        run = (
+            _words_linked_to(restored, span)
+            if span in lacking
+            else _words_that_spell(restored, span.text)
+        )
+        if run is not None:
+            gap = restored[run[0]].gap
+            restored[slice(*run)] = [Word(gap, span.text, span.start, is_fixed=True)]
+        elif span in lacking:
+            return None
+    return None if find_missing(join_words(restored), spans) else restored
+
+
+def _content(span: Span) -> str:
+    return digits(span.text) if span.kind == "number" else span.text
+
+
+def _words_linked_to(words: Sequence[Word], span: Span) -> tuple[int, int] | None:
+    """Find the one run of words that translates a span."""
+    linked = [
+        word.source is not None and span.start <= word.source < span.end and not word.is_fixed
+        for word in words
+    ]
+    start, end = best_run([1.0 if is_linked else -1.0 for is_linked in linked])
+    return (start, end) if start < end and sum(linked) == sum(linked[start:end]) else None
+
+
+def _words_that_spell(words: Sequence[Word], text: str) -> tuple[int, int] | None:
+    """Find the first run of words, not fixed yet, that reads like this."""
+    for start in range(len(words)):
+        spelt = ""
+        for end in range(start, len(words)):
+            if words[end].is_fixed:
+                break
+            spelt = words[start].text if end == start else spelt + words[end].gap + words[end].text
+            if spelt == text:
+                return start, end + 1
+            if not text.startswith(spelt):
+                break
+    return None

@@ -1,0 +1,225 @@
+"""Translating sentences faithfully: search, look at what was found, and try another way."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Protocol, runtime_checkable
+
+from heedful.decoding.draft import Draft, drafts_of
+from heedful.decoding.guard import NO_REPEAT, alarm
+from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
+from heedful.decoding.links import link_words
+from heedful.decoding.restore import find_missing
+from heedful.text.glossary import Glossary
+from heedful.text.normalise import normalise
+from heedful.text.tokenizer import Tokenizer
+from heedful.text.words import Word, find_words, join_words
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Whatever turns source ids into hypotheses."""
+
+    def search(
+        self,
+        sources: Sequence[list[int]],
+        config: SearchConfig,
+        *,
+        attention: bool = False,
+        no_repeat: int = 0,
+        prefixes: Sequence[Sequence[int]] = (),
+        sampling: Sampling | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Find the best hypotheses of every source, best first.
+
+        They come with their attention over the source if asked, and never write as many pieces
+        in a row as `no_repeat` says a second time. Each begins with its prefix, if there are any.
+        With sampling, one is drawn by chance.
+        """
+
+    def read(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Tell how likely each piece of given translations is, and where the model looks."""
+
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Return the log-probability of every piece after a prefix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One way to translate."""
+
+    text: str
+    score: float
+    """Log-probability over the length penalty: higher is better, 0 is certain."""
+    flags: tuple[str, ...] = ()
+    """What a reader should look at, such as "repetition"; see `Translation.flags`."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A candidate as the search found it."""
+
+    text: str
+    words: list[Word] | None
+    """Its words and what they translate, if that was asked for."""
+    score: float
+    flags: tuple[str, ...]
+
+
+class SentenceTranslator:
+    """Translates sentence by sentence, and keeps in each what has to be kept."""
+
+    def __init__(self, tokenizer: Tokenizer, engine: Engine) -> None:
+        self.tokenizer = tokenizer
+        self.engine = engine
+
+    def translate(
+        self, sentences: Iterable[str], config: SearchConfig, glossary: Glossary
+    ) -> list[list[Candidate]]:
+        """Return the candidates of every sentence, best first."""
+        drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
+        flat = list(chain(*(ways for _, ways in drafts)))
+        finished = iter(self._finish(flat, self._find(flat, config), config))
+        return [
+            max((next(finished) for _ in ways), key=lambda candidates: candidates[0].score)
+            if ways
+            else [Candidate(text=text, score=0.0)]
+            for text, ways in drafts
+        ]
+
+    def search(
+        self, texts: Sequence[str], config: SearchConfig, *, attention: bool = False
+    ) -> list[list[_Found]]:
+        """Search, and once more without loops where that ended in one, or not at all."""
+        sources = [self.tokenizer.encode(text) for text in texts]
+        search = partial(self.engine.search, config=config, attention=attention)
+        hypotheses = search(sources)
+        alarms = {
+            index: flag
+            for index, source in enumerate(sources)
+            if (flag := alarm(source, hypotheses[index][0]))
+        }
+        again = search([sources[index] for index in alarms], no_repeat=NO_REPEAT) if alarms else []
+        for index, others in zip(alarms, again, strict=True):
+            if not alarm(sources[index], others[0]):
+                hypotheses[index] = others
+        return [
+            [
+                self._found(source, hypothesis, config, (alarms[index],) if index in alarms else ())
+                for hypothesis in hypotheses[index]
+            ]
+            for index, source in enumerate(sources)
+        ]
+
+    def _found(
+        self,
+        source: list[int],
+        hypothesis: Hypothesis,
+        config: SearchConfig,
+        flags: tuple[str, ...],
+    ) -> _Found:
+        score = hypothesis.score(config.alpha)
+        if hypothesis.attention is None:
+            text = _CONTROLS.sub(" ", self.tokenizer.decode(hypothesis.pieces))
+            return _Found(normalise(text), None, score, flags)
+        spelt = [_CONTROLS.sub(" ", piece) for piece in self.tokenizer.spell(hypothesis.pieces)]
+        words = link_words(self.tokenizer.spell(source), spelt, hypothesis.attention)
+        return _Found(join_words(words), words, score, flags)
+
+    def _find(self, drafts: Sequence[Draft], config: SearchConfig) -> list[list[_Found]]:
+        """Search all drafts, and ask for the attention of those that need it."""
+        found: dict[int, list[_Found]] = {}
+        for attention in (False, True):
+            chosen = [i for i, draft in enumerate(drafts) if draft.needs_links == attention]
+            texts = [drafts[index].shown for index in chosen]
+            results = self.search(texts, config, attention=attention) if chosen else []
+            found.update(zip(chosen, results, strict=True))
+        return [found[index] for index in range(len(drafts))]
+
+    def _finish(
+        self, drafts: Sequence[Draft], found: list[list[_Found]], config: SearchConfig
+    ) -> list[list[Candidate]]:
+        """Make the candidates good; a sentence whose best cannot be is translated in parts."""
+        finished = [
+            [_finished(draft, candidate) for candidate in candidates]
+            for draft, candidates in zip(drafts, found, strict=True)
+        ]
+        broken = [index for index, (best, *_) in enumerate(finished) if best is None]
+        parts = self._in_parts([drafts[index] for index in broken], config)
+        for index, candidate in zip(broken, parts, strict=True):
+            finished[index] = [replace(candidate, score=found[index][0].score)]
+        return [[c for c in candidates if c is not None] for candidates in finished]
+
+    def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
+        """Translate what stands between the spans, and leave the spans where they were."""
+        texts = [draft.shown[start:end] for draft in drafts for start, end in _between(draft)]
+        found = iter(self.search(texts, config, attention=True) if texts else [])
+        return [
+            _joined(draft, {start: next(found)[0].words or [] for start, _ in _between(draft)})
+            for draft in drafts
+        ]
+
+
+def _finished(draft: Draft, found: _Found) -> Candidate | None:
+    text: str | None = found.text
+    if not draft.is_plain:
+        text = draft.finish(found.words if found.words is not None else as_words(found.text))
+    return None if text is None else Candidate(text=text, score=found.score, flags=found.flags)
+
+
+def _between(draft: Draft) -> list[tuple[int, int]]:
+    """Find what there is to translate before, between and after the spans of a sentence."""
+    edges = [0, *chain(*((span.start, span.end) for span in draft.spans)), len(draft.shown)]
+    return [
+        (start, end)
+        for start, end in zip(edges[::2], edges[1::2], strict=True)
+        if any(map(str.isalpha, draft.shown[start:end]))
+    ]
+
+
+def _joined(draft: Draft, translated: dict[int, list[Word]]) -> Candidate:
+    """Put parts and spans one after another; parts that bring a span of their own stay as read."""
+    flag = "parts"
+    words = _woven(draft, translated)
+    if find_missing(join_words(words), draft.spans):
+        flag, words = "untranslated", _woven(draft, {})
+    return Candidate(text=draft.write(words), score=0.0, flags=(flag,))
+
+
+def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:
+    words: list[Word] = []
+    at = 0
+    for span in (*draft.spans, None):
+        between = draft.shown[at : span.start if span else None]
+        content = between.strip()
+        begin = at + between.find(content)
+        part = translated.get(at) or as_words(content)
+        words += (
+            replace(
+                word,
+                gap=word.gap if index else between[: begin - at],
+                source=begin + (word.source or 0),
+            )
+            for index, word in enumerate(part)
+        )
+        if span:
+            gap = between[begin - at + len(content) :] if part else between
+            words.append(Word(gap, span.text, span.start, is_fixed=True))
+            at = span.end
+    return words
+
+
+def as_words(text: str) -> list[Word]:
+    """Write a text as words that stand for themselves."""
+    ranges = find_words(text)
+    ends = [0, *(end for _, end in ranges)]
+    return [
+        Word(text[last:start], text[start:end], start)
+        for last, (start, end) in zip(ends, ranges, strict=False)
+    ]

@@ -1,0 +1,143 @@
+"""Telling a search how to begin, and what else could stand in a place."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
+from heedful.decoding.sentence import Engine
+from heedful.errors import ConfigError
+from heedful.text.normalise import normalise
+from heedful.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steering:
+    """How a text is to begin, and whether to draw it by chance."""
+
+    prefix: str = ""
+    sampling: Sampling | None = None
+
+    def of_sentence(self, number: int) -> "Steering":
+        """Return what holds for a sentence of the text: only the first begins with the prefix."""
+        return self if number == 0 else replace(self, prefix="")
+
+    def engine(self, engine: Engine, tokenizer: Tokenizer) -> Engine:
+        """Return an engine that is steered so."""
+        is_free = not self.prefix and self.sampling is None
+        return engine if is_free else _SteeredEngine(engine, tokenizer, self)
+
+
+@dataclass(frozen=True)
+class _SteeredEngine:
+    """An engine that begins as it is told, or draws by chance."""
+
+    engine: Engine
+    tokenizer: Tokenizer
+    steering: Steering
+
+    def search(
+        self, sources: Sequence[list[int]], config: SearchConfig, **options: Any
+    ) -> list[list[Hypothesis]]:
+        """Find hypotheses that begin with the prefix."""
+        prefixes = [
+            prefix_pieces(self.engine, self.tokenizer, source, self.steering.prefix)
+            for source in sources
+        ]
+        return self.engine.search(
+            sources, config, prefixes=prefixes, sampling=self.steering.sampling, **options
+        )
+
+    def read(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Read as the engine does."""
+        return self.engine.read(sources, targets)
+
+    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
+        """Expect what the engine does."""
+        return self.engine.next_pieces(source, prefix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """Another word in a place, and the translation that goes on from it."""
+
+    word: str
+    text: str
+    score: float
+    """Log-probability from that word on, over the length penalty."""
+
+
+def prefix_pieces(
+    engine: Engine, tokenizer: Tokenizer, source: Sequence[int], prefix: str
+) -> list[int]:
+    """Choose the pieces that spell a prefix, the last word of which may be unfinished.
+
+    A word is seldom cut where the user stopped. So its pieces are not forced, but the likeliest
+    piece that begins like it, unless the word as far as it goes is likelier.
+    """
+    ids = tokenizer.encode(prefix)
+    if not ids:
+        return []
+    start = _start_of_word(tokenizer, ids, -1)
+    whole, last = ids[:start], ids[start:]
+    if prefix[-1].isspace():
+        whole, last = ids, []
+    wanted = "".join(tokenizer.pieces(last)) or "▁"
+    likely = engine.next_pieces(source, whole)
+    pieces = tokenizer.pieces(range(tokenizer.vocab_size))
+    matching = [id for id, piece in enumerate(pieces) if piece.startswith(wanted)]
+    best = max(matching, key=likely.__getitem__, default=None)
+    if best is None or (last and _likelihood(engine, source, whole, last) > likely[best]):
+        return ids
+    return [*whole, best]
+
+
+def find_alternatives(
+    engine: Engine,
+    tokenizer: Tokenizer,
+    source: str,
+    text: str,
+    word: int,
+    config: SearchConfig,
+    count: int,
+) -> list[Alternative]:
+    """Find other words for one of a translation, likeliest first, and go on from each."""
+    from heedful.text.word_pieces import word_pieces  # numpy takes longer than a translation
+
+    source_ids, ids = tokenizer.encode(source), tokenizer.encode(text)
+    words = word_pieces(tokenizer, ids).words
+    if not 0 <= word < len(words):
+        raise ConfigError(f"there is no word {word} in '{text}'; count from 0 to {len(words) - 1}")
+    before = ids[: _start_of_word(tokenizer, ids, word)]
+    likely = engine.next_pieces(source_ids, before)
+    first = sorted(range(len(likely)), key=likely.__getitem__, reverse=True)[: 2 * count]
+    found = engine.search(
+        [source_ids] * len(first), config, prefixes=[[*before, piece] for piece in first]
+    )
+    others: dict[str, Alternative] = {}
+    for piece, (best, *_) in zip(first, found, strict=True):
+        new_words = word_pieces(tokenizer, best.pieces).words
+        new = new_words[word] if word < len(new_words) else ""
+        is_new = new != words[word] and new_words[:word] == words[:word]
+        whole = Hypothesis(best.pieces, best.log_probability + likely[piece], best.is_finished)
+        if is_new and new not in others:
+            written = normalise(tokenizer.decode(best.pieces))
+            others[new] = Alternative(word=new, text=written, score=whole.score(config.alpha))
+    return list(others.values())[:count]
+
+
+def _start_of_word(tokenizer: Tokenizer, ids: Sequence[int], word: int) -> int:
+    from heedful.text.word_pieces import word_pieces
+
+    membership = word_pieces(tokenizer, ids).membership
+    return int(membership[word].argmax()) if len(membership) else 0
+
+
+def _likelihood(
+    engine: Engine, source: Sequence[int], whole: Sequence[int], last: Sequence[int]
+) -> float:
+    (reading,) = engine.read([list(source)], [[*whole, *last]])
+    return math.fsum(reading.log_probabilities[len(whole) : -1])

@@ -1,0 +1,58 @@
+"""A glossary: terms that must be translated so, or not at all."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from heedful.errors import CorpusError
+from heedful.text.corpus import read_lines
+from heedful.text.normalise import normalise
+from heedful.text.spans import Span
+
+
+class Glossary:
+    """Source terms with what must stand for them; a term that must stay stands for itself."""
+
+    def __init__(self, terms: Mapping[str, str]) -> None:
+        kept = {normalise(source): normalise(target) for source, target in terms.items()}
+        self.terms = {source: target or source for source, target in kept.items() if source}
+        longest_first = sorted(self.terms, key=len, reverse=True)
+        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+    def find(self, text: str) -> list[Span]:
+        """Find the terms of a text as whole words, the longest first; capitals matter."""
+        if not self.terms:
+            return []
+        return [
+            Span(match.start(), match.end(), self.terms[match.group()], "term")
+            for match in self._pattern.finditer(text)
+        ]
+
+
+def read_glossary(path: Path) -> Glossary:
+    """Read a TSV of source and target terms; without a target, the term stays as it is."""
+    return Glossary(dict(_read_terms(path)))
+
+
+def _read_terms(path: Path) -> Iterable[tuple[str, str]]:
+    first_lines: dict[str, int] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        if not normalise(line):
+            continue
+        source, *targets = line.split("\t")
+        if not normalise(source):
+            raise CorpusError(
+                f"{path}, line {number}: no term before the tab; write source<TAB>target"
+            )
+        if len(targets) > 1:
+            raise CorpusError(
+                f"{path}, line {number}: expected source and target joined by one tab, "
+                f"found {len(targets)} tabs"
+            )
+        if normalise(source) in first_lines:
+            raise CorpusError(
+                f"{path}, line {number}: '{normalise(source)}' stands already in line "
+                f"{first_lines[normalise(source)]}; keep one of them"
+            )
+        first_lines[normalise(source)] = number
+        yield source, targets[0] if targets else ""

@@ -1,0 +1,99 @@
+"""What a translation must leave as it is: tags, addresses, placeholders, numbers."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+_LARGEST_SPELT_OUT = 12  # "2 men" is "zwei Männer"; above this, digits are expected to stay
+
+_TAG = r"""
+    <!--(?:(?!<!--).)*?-->                                     # a comment
+  | <[?!][^<>]*>                                               # a declaration
+  | </?[A-Za-z](?:[^<>"']|"[^"<]*"|'[^'<]*')*+>                # <b>, </b>, <br/>, <a href="...">
+"""
+_COPY = r"""
+    (?:https?|ftp)://(?:\([^\s()<>"]*\)|[^\s()<>"。，、；！？）」』】])+(?<![.,;:!?'\]}*_])
+  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{2,}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}*_])
+  | (?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+                   # an e-mail address
+  | \{\{[^{}]*\}\} | \$?\{[ ]?[\w.:!,\#\[\]*+%-]*[ ]?\}        # {{x}}, {name}, {0:.2f}, ${x}
+  | (?<![\w$])\$[A-Za-z_]\w*                                   # $x, but not $5
+  | %\(\w+\)[\#0+-]*\d*(?:\.\d+)?[a-zA-Z]                      # %(name)s
+  | (?<![\d%])%(?:\d+\$)?[\#0+-]*\d*(?:\.\d+)?(?:h|l|ll)?[sdifgeuxXcr@](?![A-Za-z])  # %s, %1$.2f
+  | (?<![\w%])%[A-Za-z_]\w*%(?!\w)                             # %name%
+  | &(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});  # &amp;
+  | \\[nrt](?![a-z])                                           # a line end spelt out
+"""
+_HINT = r"[@{$%&\\]|://|www\."  # without any of these there is nothing to copy
+_NUMBER = r"(?<![\w:.,])\d+(?:[.,'’\u00a0\u202f\u2009]\d+)*(?![\w:])"
+_WRITTEN_NUMBER = r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the source, and what has to stand in the translation for it."""
+
+    start: int
+    end: int
+    text: str
+    kind: Literal["copy", "number", "term"]
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)
+
+
+def find_tags(text: str) -> Iterator[re.Match[str]]:
+    """Find the tags, comments and declarations of HTML and XML."""
+    return _compiled(_TAG).finditer(text) if "<" in text else iter(())
+
+
+def find_copies(text: str) -> list[Span]:
+    """Find addresses, placeholders and entities, which stay letter for letter."""
+    if not _compiled(_HINT).search(text):
+        return []
+    matches = _compiled(_COPY).finditer(text)
+    return [Span(m.start(), m.end(), m.group(), "copy") for m in matches]
+
+
+def find_unreadable(text: str, knows: Callable[[str], bool]) -> list[Span]:
+    """Find the words of scripts that a vocabulary has no letter of."""
+    unknown = {letter for letter in set(text) if letter.isalpha() and not knows(letter)}
+    if not unknown:
+        return []
+    letters = f"[{re.escape(''.join(sorted(unknown)))}]+"
+    return [
+        Span(match.start(), match.end(), match.group(), "copy")
+        for match in re.finditer(rf"(?<!\w){letters}(?: {letters})*(?!\w)", text)
+    ]
+
+
+def without_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """Put spans in order; of two that overlap the one that was named first stays."""
+    kept: list[Span] = []
+    for span in spans:
+        if not any(span.start < other.end and other.start < span.end for other in kept):
+            kept.append(span)
+    return sorted(kept, key=lambda span: span.start)
+
+
+def find_numbers(text: str) -> list[Span]:
+    """Find the numbers that stay numbers: no times of day, and none that is often spelt out."""
+    return [
+        Span(match.start(), match.end(), match.group(), "number")
+        for match in _compiled(_NUMBER).finditer(text)
+        if len(match.group()) > 2 or int(match.group()) > _LARGEST_SPELT_OUT
+    ]
+
+
+def digits(text: str) -> str:
+    """Return the digits of a number, which is what languages agree on."""
+    return "".join(filter(str.isdecimal, text))
+
+
+def written_digits(text: str) -> Iterator[str]:
+    """List the digits of every number in a text, however their groups are set apart."""
+    for match in _compiled(_WRITTEN_NUMBER).finditer(text):
+        yield digits(match.group())

@@ -1,0 +1,231 @@
+"""Whatever is put in, and whatever the model makes of it: nothing is lost, nothing is harmed."""
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heedful.decoding.hypothesis import Hypothesis
+from heedful.decoding.translator import Translator
+from heedful.text.spans import find_copies, find_tags
+from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
+from tests.conftest import SilentEngine
+
+WORDS = "The the old man saw a dog and Two cats near Bank House in 1984 or 22 %s {name} <> & . , !"
+TOKENIZER = train_tokenizer(
+    lambda: iter([WORDS, WORDS.lower(), "abcdefghijklmnopqrstuvwxyz", "0123456789"] * 20),
+    TokenizerConfig(vocab_size=400),
+)
+
+
+class Words(SilentEngine):
+    """An engine that rewrites the list of source words; a word looks at the one it came from."""
+
+    def __init__(self, rewrite):
+        self.rewrite = rewrite
+        self.calls = []
+
+    def search(self, sources, config, attention=False, no_repeat=0, **options):
+        self.calls.append((len(sources), attention, no_repeat))
+        return [[self.hypothesis(source, attention, no_repeat)] for source in sources]
+
+    def hypothesis(self, source, attention, no_repeat):
+        words = self.cut(source)
+        if no_repeat:
+            return Hypothesis(tuple(source), -1.0)
+        pieces, looks = [], []
+        for text, origin in self.rewrite([TOKENIZER.decode(word) for word, _ in words]):
+            ids = TOKENIZER.encode(text)
+            start, length = words[origin][1], len(words[origin][0])
+            row = [float(start <= at < start + length) for at in range(len(source))]
+            pieces += ids
+            looks += [tuple(row)] * len(ids)
+        return Hypothesis(tuple(pieces), -1.0, True, tuple(looks) if attention else None)
+
+    def cut(self, source):
+        """Give each word's ids and where they begin."""
+        spelt = TOKENIZER.pieces(source)
+        starts = [at for at, piece in enumerate(spelt) if piece.startswith("▁") or not at]
+        return [
+            (source[start:end], start)
+            for start, end in zip(starts, [*starts[1:], len(source)], strict=True)
+        ]
+
+
+def echo(words):
+    return [(word, at) for at, word in enumerate(words)]
+
+
+def backwards(words):
+    return echo(words)[::-1]
+
+
+def mangle(words):
+    """Translate whatever is no plain word into nonsense."""
+    return [(word if word.isalpha() else "dog", at) for at, word in enumerate(words)]
+
+
+def nothing(words):
+    return []
+
+
+def nonsense(words):
+    return [("dog {name} 22 %s", 0)]
+
+
+def looping(words):
+    return [(words[0], 0)] * 60
+
+
+def translate(text, rewrite=echo, **options):
+    return Translator(TOKENIZER, Words(rewrite)).translate(text, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \t ",
+        "  a dog  ",
+        "a dog\r",
+        "a\tdog\nand\r\n\r\ntwo cats",
+        "a dog\0and\x1ba cat",
+        "\ufeffa dog",
+        "مرحبا بالعالم",
+        "東京",
+        "cafe\u0301".encode().decode().replace("e\u0301", "é"),
+        "👨‍👩‍👧 🇩🇪 a dog 👍🏽",
+        "a dog.  Two cats",
+        "a    dog",
+        "<p>a dog</p>\n\n<p>Two cats</p>",
+    ],
+)
+def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
+    assert translate(text).text == text
+
+
+def test_a_line_of_a_megabyte_is_translated():
+    text = "the old dog " * 80_000
+
+    assert translate(text).text == text
+
+
+def test_paragraphs_and_spacing_of_a_long_text_come_back():
+    text = "\n\n".join([" ".join(["The old man saw a dog."] * 20)] * 3)
+    engine = Words(lambda words: [("cats", 0)])
+
+    translation = Translator(TOKENIZER, engine).translate(text)
+
+    assert translation.text == "\n\n".join([" ".join(["cats"] * 20)] * 3)
+    assert engine.calls == [(60, False, 0)]
+
+
+@pytest.mark.parametrize("rewrite", [echo, backwards, mangle, nothing, nonsense])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://a.b/c?d=e or mail me@x.org !",
+        "the {name} saw %s and {name}",
+        "Bank &amp; House",
+        "a dog in 1984 or 1,234.5 cats",
+    ],
+)
+def test_protected_spans_come_through_whatever_the_model_does(text, rewrite):
+    translated = translate(text, rewrite).text
+
+    for span, count in Counter(copy.text for copy in find_copies(text)).items():
+        assert translated.count(span) == count
+    for number in ("1984", "1,234.5"):
+        assert (number in translated) == (number in text)
+
+
+FRAGMENTS = st.sampled_from(
+    ["dog", "old", "Two", "{name}", "%s", "<b>", "</b>", "<x/>", "http://x.y/z", "22", "😀", "мир",
+     ".", "!", "\t", "\n", "\0", "THE", "  "]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.one_of(st.lists(FRAGMENTS, max_size=12).map(" ".join), st.text(max_size=30)),
+    st.sampled_from([echo, backwards, mangle, nothing, nonsense, looping]),
+)
+def test_no_text_and_no_model_lose_a_span_a_tag_or_a_line(text, rewrite):
+    translated = translate(text, rewrite).text
+
+    def kept(content: str) -> tuple[Counter[str], ...]:
+        copies = Counter(copy.text for copy in find_copies(content))
+        if rewrite is nonsense:  # says some of its own accord, where there are none to protect
+            copies = Counter()
+        return copies, Counter(match.group() for match in find_tags(content))
+
+    assert kept(translated) == kept(text)
+    assert re.findall(r"[\t\n\0\r]", translated) == re.findall(r"[\t\n\0\r]", text)
+
+
+def test_tags_go_around_the_words_that_translate_what_they_were_around():
+    text = "the <b>old man</b> saw <i>a dog</i>"
+
+    assert translate(text, backwards).text == "<i>dog a</i> saw <b>man old</b> the"
+
+
+def test_where_there_is_no_telling_the_parts_are_translated_and_flagged():
+    translation = translate("the {name} saw", lambda words: [("dog", 0)])
+
+    assert translation.text == "dog {name} dog"
+    assert translation.flags == ("parts",)
+
+
+def test_what_no_way_can_keep_is_left_as_it_is_and_flagged():
+    translation = translate("the {name} saw", lambda words: [("{name}", 0), ("{name}", 0)])
+
+    assert translation.text == "the {name} saw"
+    assert translation.flags == ("untranslated",)
+
+
+def test_a_loop_is_searched_again_and_flagged():
+    translation = translate("the old dog", looping)
+
+    assert translation.text == "the old dog"
+    assert translation.flags == ("repetition",)
+
+
+def test_capitals_are_read_as_ordinary_text_and_carried_over():
+    seen = []
+
+    def read(words):
+        seen.extend(words)
+        return echo(words)
+
+    assert translate("THE OLD MAN SAW {name}", read).text == "THE OLD MAN SAW {name}"
+    assert " ".join(seen) == "The old man saw {name}"
+
+
+def test_a_glossary_decides_how_terms_are_translated():
+    terms = {"dog": "chien", "Bank House": ""}
+
+    translated = translate("the dog near Bank House", mangle, glossary=terms).text
+
+    assert translated == "the chien near Bank House"
+    assert translate("a dog", lambda words: [("man", 0)], glossary=terms).text == "man chien"
+
+
+def test_attention_is_asked_for_only_where_it_is_needed():
+    engine = Words(echo)
+
+    Translator(TOKENIZER, engine).translate(["a dog", "a <b>dog</b>", "a cat"])
+
+    assert engine.calls == [(2, False, 0), (1, True, 0)]
+
+
+def test_controls_that_a_model_spells_in_bytes_do_not_get_out():
+    byte = TOKENIZER.pieces(range(TOKENIZER.vocab_size)).index("<0x1B>")
+
+    class Escaping(SilentEngine):
+        def search(self, sources, config, **options):
+            dog = tuple(TOKENIZER.encode("dog"))
+            return [[Hypothesis((*dog, byte, *dog), -1.0)] for _ in sources]
+
+    assert Translator(TOKENIZER, Escaping()).translate("cats").text == "dog dog"

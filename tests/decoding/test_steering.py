@@ -1,0 +1,133 @@
+import pytest
+
+import heedful
+from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
+from heedful.decoding.steering import prefix_pieces
+from heedful.decoding.translator import Translator
+from heedful.errors import ConfigError
+from tests.conftest import SilentEngine
+
+
+class Expecting(SilentEngine):
+    """An engine that expects one piece above all others."""
+
+    def __init__(self, tokenizer, expected, likely_as_written=-9.0):
+        self.tokenizer, self.expected = tokenizer, expected
+        self.likely_as_written = likely_as_written
+
+    def next_pieces(self, source, prefix):
+        pieces = self.tokenizer.pieces(range(self.tokenizer.vocab_size))
+        return [-1.0 if piece == self.expected else -5.0 for piece in pieces]
+
+    def read(self, sources, targets):
+        return [Reading(tuple([self.likely_as_written] * (len(t) + 1)), ()) for t in targets]
+
+
+@pytest.fixture
+def tokenizer(model_folder):
+    return model_folder.tokenizer()
+
+
+def long_piece(tokenizer) -> str:
+    return max(tokenizer.pieces(tokenizer.merged_ids), key=len)
+
+
+def test_a_word_that_is_not_finished_becomes_the_likeliest_piece_that_begins_like_it(tokenizer):
+    piece = long_piece(tokenizer)  # such as "▁A", cut after "▁"
+    prefix = f"{piece.replace('▁', ' ')}".strip()
+
+    chosen = prefix_pieces(Expecting(tokenizer, piece), tokenizer, [5], prefix)
+
+    assert tokenizer.pieces(chosen) == [piece]
+
+
+def test_a_word_as_it_stands_is_kept_if_it_is_likelier(tokenizer):
+    engine = Expecting(tokenizer, "", likely_as_written=-0.1)
+
+    assert prefix_pieces(engine, tokenizer, [5], "xyz") == tokenizer.encode("xyz")
+
+
+def test_after_a_space_a_new_word_begins(tokenizer):
+    chosen = prefix_pieces(Expecting(tokenizer, ""), tokenizer, [5], "xyz ")
+
+    *whole, last = chosen
+    assert whole == tokenizer.encode("xyz")
+    assert tokenizer.pieces([last])[0].startswith("▁")
+
+
+@pytest.mark.parametrize("prefix", ["", " "])
+def test_no_prefix_forces_nothing(tokenizer, prefix):
+    assert prefix_pieces(Expecting(tokenizer, ""), tokenizer, [5], prefix) == []
+
+
+@pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
+@pytest.mark.parametrize("prefix", ["A", "B A ", "Zebra", "日本"])
+def test_a_translation_begins_as_told(model_folder, engine, prefix):
+    translator = heedful.load(model_folder.path, engine=engine)
+
+    assert translator.translate("a b c", prefix=prefix).text.startswith(prefix.strip())
+
+
+class Obedient(Expecting):
+    """An engine that begins as it is told, and goes on with the source."""
+
+    def search(self, sources, config, prefixes=(), **options):
+        begun = prefixes or [()] * len(sources)
+        pairs = zip(begun, sources, strict=True)
+        return [[Hypothesis((*prefix, *source), -1.0)] for prefix, source in pairs]
+
+
+def test_of_several_sentences_the_first_begins_as_told(tokenizer):
+    engine = Obedient(tokenizer, "", likely_as_written=-0.1)
+
+    translation = Translator(tokenizer, engine).translate("a b\nc d", prefix="xyz")
+
+    assert translation.text == "xyz a b\nc d"
+    assert translation.sentences == (("a b", "xyz a b"), ("c d", "c d"))
+
+
+def test_other_words_are_found_with_what_follows_them_likeliest_first(model_folder):
+    translator = heedful.load(model_folder.path)
+    translation = translator.translate("a b c", prefix="A B C")
+
+    others = translator.alternatives(translation, 1, count=3)
+
+    words = [other.word for other in others]
+    assert 0 < len(words) == len(set(words)) <= 3
+    assert "B" not in words
+    assert all(other.text.startswith("A") for other in others)
+
+
+def test_a_word_that_is_not_there_has_no_alternatives(model_folder):
+    translator = heedful.load(model_folder.path)
+    translation = translator.translate("a b", prefix="A B")
+
+    with pytest.raises(ConfigError, match=r"there is no word 999 in 'A B.*'; count from 0 to \d+"):
+        translator.alternatives(translation, 999)
+
+
+def test_alternatives_are_found_in_one_sentence(model_folder):
+    translator = heedful.load(model_folder.path)
+
+    with pytest.raises(ConfigError, match=r"in one sentence, and this text has 2; translate it by"):
+        translator.alternatives(translator.translate("This is a b.\nThat is c d."), 0)
+
+
+@pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
+def test_the_same_seed_translates_the_same_again(model_folder, engine):
+    translator = heedful.load(model_folder.path, engine=engine)
+    texts = ["a b c", "d e f a"]
+
+    first, again, other = (
+        [t.text for t in translator.translate(texts, sampling=Sampling(seed=seed, top_k=50))]
+        for seed in (1, 1, 2)
+    )
+
+    assert first == again != other
+
+
+def test_sampling_with_a_beam_is_refused(model_folder):
+    translator = heedful.load(model_folder.path)
+
+    with pytest.raises(ConfigError, match=r"so the beam must be 1, got 4"):
+        translator.translate("a", beam_size=4, sampling=Sampling())

@@ -1,0 +1,45 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heedful.text.case import as_sentence, carry_over, find_case, without_strange_capitals
+from heedful.text.words import Word
+
+
+@pytest.mark.parametrize(
+    ("text", "case"),
+    [
+        ("STOP THE CAR!", "upper"),
+        ("WARNING", "upper"),
+        ("NATO", None),
+        ("I", None),
+        ("The Return of the King Begins", "title"),
+        ("John Smith", None),
+        ("An ordinary sentence with Names.", None),
+        ("东京", None),
+        ("", None),
+    ],
+)
+def test_capitals_and_titles_are_told_from_ordinary_text(text, case):
+    assert find_case(text) == case
+
+
+@given(st.text())
+def test_a_text_keeps_its_length_when_it_is_written_as_a_sentence(text):
+    assert len(as_sentence(text)) == len(text)
+
+
+def test_a_sentence_begins_with_a_capital():
+    assert as_sentence("STOP THE CAR!") == "Stop the car!"
+
+
+def test_the_case_is_carried_over_but_for_what_is_fixed():
+    words = [Word("", "straße"), Word(" ", "der"), Word(" ", "{name}", is_fixed=True)]
+
+    assert [word.text for word in carry_over(words, "upper")] == ["STRASSE", "DER", "{name}"]
+    assert [word.text for word in carry_over(words, "title")] == ["Straße", "der", "{name}"]
+
+
+def test_capitals_that_only_a_vocabulary_of_small_letters_lacks_are_written_small():
+    assert without_strange_capitals("Ab Ж", set("ab").__contains__) == "ab Ж"
+    assert without_strange_capitals("Ab", set("Aab").__contains__) == "Ab"

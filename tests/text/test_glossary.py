@@ -1,0 +1,41 @@
+import pytest
+
+from heedful.errors import CorpusError
+from heedful.text.glossary import Glossary, read_glossary
+
+
+def test_whole_words_are_found_the_longest_first_and_capitals_matter():
+    glossary = Glossary({"bank": "Ufer", "bank note": "Geldschein", "Heedful": ""})
+
+    spans = glossary.find("a bank note, a bank, a Bank, bankers at Heedful")
+
+    assert [span.text for span in spans] == ["Geldschein", "Ufer", "Heedful"]
+
+
+def test_a_glossary_is_a_tsv_in_which_a_term_without_translation_stays(tmp_path):
+    (tmp_path / "terms.tsv").write_text("bank\tUfer\n\nHeedful\nkeep\t\n")
+
+    assert read_glossary(tmp_path / "terms.tsv").terms == {
+        "bank": "Ufer",
+        "Heedful": "Heedful",
+        "keep": "keep",
+    }
+
+
+def test_no_glossary_finds_nothing():
+    assert Glossary({}).find("a bank") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\n\tc\n", r"terms\.tsv, line 2: no term before the tab"),
+        ("a\tb\tc\n", r"terms\.tsv, line 1: expected .* one tab, found 2 tabs"),
+        ("a\tb\n\na\tc\n", r"terms\.tsv, line 3: 'a' stands already in line 1; keep one"),
+    ],
+)
+def test_a_line_that_cannot_be_meant_is_named(tmp_path, content, message):
+    (tmp_path / "terms.tsv").write_text(content)
+
+    with pytest.raises(CorpusError, match=message):
+        read_glossary(tmp_path / "terms.tsv")
