@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check format bench-train bench-programs bench-alignment clean
+.PHONY: help setup demo test check format bench-train bench-programs bench-translate bench-alignment clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -36,6 +36,10 @@ format: $(READY)  ## put the code in shape
 bench-train: $(READY)  ## training speed beside others: DATA=folder of Multi30k [OPTIONS="--size base --steps 4"]
 	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.train $(DATA) $(OPTIONS)
+
+bench-translate: $(READY)  ## translation speed beside others: DATA=folder of Multi30k MODEL=folder [OPTIONS="--rounds 5"]
+	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.translate $(DATA) $(MODEL) $(OPTIONS)
 
 bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of gold alignments MODEL=folder
 	$(BIN)/python -m benchmarks.alignment $(DATA) $(MODEL)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from heedful.cli import app, main
+from heedful.__main__ import main
+from heedful.cli import app
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_the_verbs_and_their_options_are_these():
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
             "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive", "--prefix",
-            "--temperature", "--top-k", "--top-p", "--seed",
+            "--temperature", "--top-k", "--top-p", "--seed", "--resume",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
@@ -83,7 +84,7 @@ def test_shell_completion_is_offered(heedful):
 def test_help_imports_nothing_heavy(verb):
     code = (
         "import sys; sys.argv = ['heedful', *sys.argv[1:]]\n"
-        "from heedful.cli import main\n"
+        "from heedful.__main__ import main\n"
         "try:\n    main()\n"
         "except SystemExit:\n"
         "    print(sorted({'torch', 'numpy', 'sentencepiece', 'sacrebleu'} & set(sys.modules)))"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import heedful
-from heedful.cli import main
+from heedful.__main__ import main
 from heedful.recipe import load_recipe
 
 ROOT = Path(__file__).parents[1]

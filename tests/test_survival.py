@@ -367,7 +367,7 @@ def test_killed_at_any_moment_the_same_command_goes_on_to_the_same_bits(command,
 
 DYING = """
 import os, pathlib, signal, sys
-from heedful.cli import main
+from heedful.__main__ import main
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -489,7 +489,7 @@ LITTLE_MEMORY = """
 import resource, sys
 from pathlib import Path
 import heedful.display, heedful.run
-from heedful.cli import main
+from heedful.__main__ import main
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 limit = pages * resource.getpagesize() + (256 << 20)

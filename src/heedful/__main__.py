@@ -1,5 +1,37 @@
-"""`python -m heedful` is `heedful`."""
+"""The way in, for `heedful` and `python -m heedful`."""
 
-from heedful.cli import main
+import sys
+from pathlib import Path
 
-main()
+from heedful.errors import HeedfulError
+
+
+def main() -> None:
+    """Run the command line; an error of the user's is one line and exit code 2."""
+    try:
+        _run(sys.argv[1:])
+    except HeedfulError as error:
+        print(f"heedful: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a verb; a translation without options does not wait for what reads options."""
+    if arguments[:1] == ["translate"] and len(arguments) > 1 and not _has_options(arguments):
+        from heedful.translating import translate
+
+        translate(Path(arguments[1]), arguments[2:])
+    else:
+        from heedful.cli import app
+
+        app()
+
+
+def _has_options(arguments: list[str]) -> bool:
+    return any(argument.startswith("-") for argument in arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,17 +1,15 @@
 """The command line: one short function per verb. Whatever is heavy is imported inside."""
 
-import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from heedful import __version__
-from heedful.errors import ConfigError, HeedfulError, MissingExtraError, refuse_other
+from heedful.errors import MissingExtraError, refuse_other
 
 app = typer.Typer(
     help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
@@ -36,15 +34,6 @@ EngineOption = Annotated[
     str | None,
     typer.Option("--engine", help="ctranslate2, the fast one, or pytorch, our own model."),
 ]
-
-
-def main() -> None:
-    """Run the command line; an error of the user's is one line and exit code 2."""
-    try:
-        app()
-    except HeedfulError as error:
-        print(f"heedful: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
 
 
 def _show_version(wanted: bool | None) -> None:
@@ -160,6 +149,9 @@ def translate(
         float | None, typer.Option(help="Draw from the likeliest pieces of this probability.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Draw the same as the last time.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a file that was interrupted.")
+    ] = False,
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
@@ -171,30 +163,26 @@ def translate(
 
     heedful translate model/ --interactive
     """
-    if bool(text) + bool(input) + interactive > 1:
-        raise ConfigError("of text, --input and --interactive only one can be; choose one")
-    from heedful.decoding.hypothesis import SearchConfig, sampling_of
-    from heedful.decoding.translator import load
-    from heedful.formats import needs_details, written
+    from heedful.decoding.hypothesis import sampling_of
+    from heedful.translating import translate as run
 
-    details = needs_details(format)
-    sampling = sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
-    lines = [] if interactive else text or _input_lines(input, replace_invalid)
-    terms = _read_glossary(glossary)
-    translator = load(model, engine)
-    usual = 1 if sampling else translator.search.beam_size
-    kept = usual if beam is None else SearchConfig(beam_size=beam).beam_size
-    if not 1 <= n_best <= kept:
-        raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
-    options: dict[str, Any] = {"beam_size": beam, "alpha": alpha, "glossary": terms}
-    options |= {"prefix": prefix, "sampling": sampling}
-    if interactive:
-        from heedful.conversation import converse
-
-        converse(translator, Console(), **options)
-        return
-    translations = translator.translate_lines(lines, details=details, **options)
-    _write_lines(output, (line for item in translations for line in written(item, format, n_best)))
+    run(
+        model,
+        text or (),
+        input=input,
+        output=output,
+        beam=beam,
+        alpha=alpha,
+        engine=engine,
+        n_best=n_best,
+        glossary=glossary,
+        replace_invalid=replace_invalid,
+        format=format,
+        interactive=interactive,
+        prefix=prefix,
+        sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
+        resume=resume,
+    )
 
 
 @app.command()
@@ -222,6 +210,7 @@ def evaluate(
     from heedful.evaluation import bleu_metric, evaluate
     from heedful.terminal import say, score_lines
     from heedful.text.corpus import read_pairs
+    from heedful.translating import write_lines
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
@@ -232,7 +221,7 @@ def evaluate(
     scores = evaluate(texts, references, tokenize=tokenize)
     say(Console(), *score_lines(scores))
     if output:
-        _write_lines(output, texts)
+        write_lines(output, texts)
 
 
 @app.command()
@@ -291,40 +280,6 @@ def demo(
     from heedful.demo import run_demo
 
     run_demo(out, locale, Console())
-
-
-def _input_lines(path: Path | None, replace_invalid: bool) -> Iterator[str]:
-    from heedful.text.corpus import read_any_lines
-
-    if path is None and sys.stdin.isatty():
-        raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
-    return read_any_lines(path or sys.stdin.buffer, replace_invalid=replace_invalid)
-
-
-def _read_glossary(path: Path | None) -> Any:
-    from heedful.text.glossary import read_glossary
-
-    return None if path is None else read_glossary(path)
-
-
-def _write_lines(path: Path | None, lines: Iterable[str]) -> None:
-    """Print lines, or write them to a file that appears when all of them are there."""
-    if path is None:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-        for line in lines:
-            print(line)
-        return
-    is_file = path.is_file() or not path.exists()  # not a folder, a pipe or a device
-    written = path.with_name(path.name + ".partial") if is_file else path
-    try:
-        with written.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        written.replace(path)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
-    finally:
-        if is_file:
-            written.unlink(missing_ok=True)
 
 
 def _require_train_extra() -> None:

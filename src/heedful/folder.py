@@ -32,6 +32,8 @@ class ModelFolder:
         self.ctranslate2 = path / "ctranslate2"
         self.onnx = path / "onnx"
         self.training = path / "training"
+        self.corpus = self.training / "corpus"
+        self.train_ids = self.corpus / "train"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property

@@ -630,7 +630,7 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
 def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     try:
         return prepare(
-            folder.training / "corpus",
+            folder.corpus,
             recipe.data,
             recipe.cleaning,
             recipe.tokenizer,

@@ -1,7 +1,9 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 
+import ctranslate2
 import pytest
 
 import heedful
@@ -57,6 +59,50 @@ def test_few_texts_are_translated_at_once_and_many_by_the_fastest_layout(model_f
     translator.translate([f"a {'b ' * (i % 9)}" for i in range(200)])
     translator.translate([f"c {'d ' * (i % 9)}" for i in range(200)])
     assert len(measured) == 1
+
+
+class Recorder(ctranslate2.Translator):
+    """Notes what it is asked."""
+
+    def translate_batch(self, sources, **options):
+        self.asked.append((len(sources), options["use_vmap"]))
+        return super().translate_batch(sources, **options)
+
+
+@pytest.fixture
+def recorded(model_folder) -> Callable[[Layout], tuple[CTranslate2Engine, Recorder]]:
+    def load(layout: Layout) -> tuple[CTranslate2Engine, Recorder]:
+        engine = CTranslate2Engine(model_folder, layout)
+        recorder = Recorder(str(model_folder.ctranslate2), compute_type=layout.compute_type)
+        recorder.asked = []
+        engine._translator = recorder
+        return engine, recorder
+
+    return load
+
+
+def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
+    engine, recorder = recorded(EXACT)
+
+    found = engine.search([[5, 9], [6], [5, 9]], SearchConfig(beam_size=1))
+
+    assert recorder.asked[0][0] == 2
+    assert found[0] == found[2] == engine.search([[5, 9]], SearchConfig(beam_size=1))[0]
+    assert found[1] == engine.search([[6]], SearchConfig(beam_size=1))[0]
+
+
+def test_a_shortlist_is_for_many_sources_at_once_and_never_where_the_answer_is_exact(recorded):
+    many = [[5 + i % 7, 20 + i] for i in range(130)]
+    rounded = Layout(compute_type="int8", workers=1, threads=1)
+
+    for layout, sources, takes_it in [
+        (rounded, many, True),
+        (rounded, many[:5], False),
+        (EXACT, many, False),
+    ]:
+        engine, recorder = recorded(layout)
+        engine.search(sources, SearchConfig(beam_size=1))
+        assert recorder.asked[0] == (len(sources), takes_it)
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 import json
+import shutil
 from dataclasses import asdict
 from itertools import chain, pairwise
 
@@ -244,3 +245,23 @@ def test_both_engines_avoid_repetition_alike(tmp_path, tokenizer, beam_size):
 def test_heads_of_another_width_are_refused(tmp_path, tokenizer):
     with pytest.raises(ConfigError, match=r"d_k = d_v = d_model / num_heads = 8.* d_k 4 and d_v 8"):
         exported(tmp_path / "model", tokenizer, d_k=4)
+
+
+def test_the_shortlist_names_pieces_that_the_vocabulary_has(model_folder):
+    pieces = set(model_folder.tokenizer().pieces(range(model_folder.config().vocab_size)))
+
+    lines = (model_folder.ctranslate2 / "vmap.txt").read_text(encoding="utf-8").splitlines()
+
+    keys, lists = zip(*(line.split("\t") for line in lines), strict=True)
+    assert keys[0] == ""  # for any source
+    assert set(keys[1:]) | set(" ".join(lists).split(" ")) <= pieces
+
+
+def test_without_its_corpus_a_model_is_exported_without_a_shortlist(model_folder, tmp_path):
+    copy = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "copy"))
+    shutil.rmtree(copy.training)
+
+    export_ctranslate2(copy)
+
+    assert {path.name for path in copy.ctranslate2.iterdir()} >= {"model.bin"}
+    assert not (copy.ctranslate2 / "vmap.txt").exists()

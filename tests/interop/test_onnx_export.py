@@ -13,8 +13,8 @@ from jaxtyping import config as shape_checks
 from torch import Tensor
 
 import heedful
+from heedful.__main__ import main
 from heedful.checkpoint import save_model
-from heedful.cli import main
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_limit
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search

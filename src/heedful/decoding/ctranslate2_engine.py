@@ -1,14 +1,14 @@
 """The fast engine: CTranslate2, without torch."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from threading import Lock
 from typing import Any
 
 import ctranslate2
-import numpy as np
 
 from heedful.decoding.hypothesis import (
     Hypothesis,
@@ -26,7 +26,7 @@ from heedful.model.config import ModelConfig
 from heedful.specials import EOS
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
-_MANY = 128  # sources that are worth measuring the layout for
+_MANY = 128  # sources that are worth measuring the layout for, and a shortlist
 
 
 def most_pieces(config: ModelConfig) -> int:
@@ -47,6 +47,7 @@ class CTranslate2Engine:
         self._most_pieces = most_pieces(folder.config())
         self._shift = folder.alignment_head().shift
         self._folder = folder
+        self._settling = Lock()
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
 
@@ -60,15 +61,12 @@ class CTranslate2Engine:
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first."""
-        if len(sources) >= _MANY and not self._is_settled:
+        """Find the best hypotheses of every source, best first; equal ones are searched once."""
+        if len(sources) >= _MANY:
             self._settle()
-        prefixes = prefixes or [()] * len(sources)
-        limits = [
-            min(length_limit(len(source), len(prefix)), self._most_pieces)
-            for source, prefix in zip(sources, prefixes, strict=True)
-        ]
-        longest = max(limits, default=0)
+        wishes = list(
+            zip(map(tuple, sources), map(tuple, prefixes or [()] * len(sources)), strict=True)
+        )
         search = partial(
             self._search,
             config=config,
@@ -76,6 +74,26 @@ class CTranslate2Engine:
             return_attention=attention,
             no_repeat_ngram_size=no_repeat,
         )
+        if sampling:
+            return self._search_each(wishes, search, config, sampling)
+        distinct = list(dict.fromkeys(wishes))
+        found = dict(zip(distinct, self._search_each(distinct, search, config), strict=True))
+        return [found[wish] for wish in wishes]
+
+    def _search_each(
+        self,
+        wishes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+        search: Callable[..., list[list[Hypothesis]]],
+        config: SearchConfig,
+        sampling: Sampling | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Search for sources with prefixes, and keep each to its own length limit."""
+        sources, prefixes = [source for source, _ in wishes], [prefix for _, prefix in wishes]
+        limits = [
+            min(length_limit(len(source), len(prefix)), self._most_pieces)
+            for source, prefix in wishes
+        ]
+        longest = max(limits, default=0)
         found = search(sources, prefixes, limit=longest)
         for index, limit in enumerate(limits):
             # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
@@ -129,6 +147,8 @@ class CTranslate2Engine:
             return_end_token=True,
             return_logits_vocab=True,
         )
+        import numpy as np  # which takes longer than a translation
+
         logits = np.array(result.logits[0][-1], dtype=np.float64)
         likely: list[float] = (logits - np.logaddexp.reduce(logits)).tolist()
         return likely
@@ -146,14 +166,17 @@ class CTranslate2Engine:
             ) from error
 
     def _settle(self) -> None:
-        layout = best_layout(self._folder)
-        if layout != self._layout:
-            self._load(layout)
-        self._is_settled = True
+        with self._settling:
+            if self._is_settled:
+                return
+            layout = best_layout(self._folder)
+            if layout != self._layout:
+                self._load(layout)
+            self._is_settled = True
 
     def _search(
         self,
-        sources: Sequence[list[int]],
+        sources: Sequence[Sequence[int]],
         prefixes: Sequence[Sequence[int]],
         *,
         config: SearchConfig,
@@ -176,6 +199,10 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
+            # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
+            use_vmap=not sampling
+            and len(sources) >= _MANY
+            and self._layout.takes_shortlist(self._folder),
             **options,
             **chance,
         )
@@ -189,8 +216,8 @@ class CTranslate2Engine:
 
     def _cut(
         self,
-        sources: list[list[int]],
-        prefixes: list[Sequence[int]],
+        sources: list[tuple[int, ...]],
+        prefixes: list[tuple[int, ...]],
         hypothesis: Hypothesis,
         limit: int,
     ) -> Hypothesis:

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
-import numpy as np
-
 from heedful.decoding.hypothesis import Reading
 from heedful.decoding.sentence import Engine
 from heedful.text.tokenizer import Tokenizer
-from heedful.text.word_pieces import best_links, word_pieces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +66,10 @@ def join_details(parts: Sequence[Details]) -> Details:
 def _details(
     tokenizer: Tokenizer, source: Sequence[int], target: Sequence[int], reading: Reading
 ) -> Details:
+    import numpy as np  # which takes longer than a translation
+
+    from heedful.text.word_pieces import best_links, word_pieces
+
     sources, targets = word_pieces(tokenizer, source), word_pieces(tokenizer, target)
     likely = reading.log_probabilities[: len(target)]
     has_both = sources.words and targets.words

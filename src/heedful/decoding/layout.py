@@ -18,7 +18,8 @@ from heedful.folder import ModelFolder, write_atomically
 
 _LENGTH = 16  # pieces of a sentence to measure with, source and target each
 _SENTENCES = 256
-_ROUNDS = 3
+_ROUNDS = 5
+SHORTLIST = "vmap.txt"  # as CTranslate2 calls it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +32,17 @@ class Layout:
     """Batches translated at the same time."""
     threads: int
     """Threads that work on one batch."""
-    batch_tokens: int = 1_024
+    batch_tokens: int = 512
     """Source pieces in a batch, padding included."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it has to find what the PyTorch engine finds."""
+        return self.compute_type == "float32"
+
+    def takes_shortlist(self, folder: ModelFolder) -> bool:
+        """Tell whether the likely pieces of a batch are all that is scored."""
+        return not self.is_exact and (folder.ctranslate2 / SHORTLIST).exists()
 
     def translator(self, folder: ModelFolder) -> ctranslate2.Translator:
         """Load the exported model."""
@@ -79,13 +89,18 @@ def _measured(folder: ModelFolder, layouts: list[Layout]) -> Layout:
     """Let the layouts take turns on the same sentences; who is far behind drops out at once."""
     sources = _random_sentences(folder)
     translators = {layout: layout.translator(folder) for layout in layouts}
-    best = dict.fromkeys(layouts, math.inf)
-    for num_sentences in (8, 32, *[_SENTENCES] * _ROUNDS):
-        for layout in best:
-            best[layout] = _seconds(translators[layout], layout, sources[:num_sentences])
-        fastest = min(best.values())
-        best = {layout: seconds for layout, seconds in best.items() if seconds < 2 * fastest}
-    return min(best, key=lambda layout: best[layout])
+    for num_sentences in (8, 32):
+        first = {
+            layout: _seconds(translators[layout], layout, folder, sources[:num_sentences])
+            for layout in layouts
+        }
+        layouts = [layout for layout in layouts if first[layout] < 2 * min(first.values())]
+    fastest = dict.fromkeys(layouts, math.inf)
+    for _ in range(_ROUNDS):
+        for layout in layouts:
+            seconds = _seconds(translators[layout], layout, folder, sources)
+            fastest[layout] = min(fastest[layout], seconds)
+    return min(fastest, key=lambda layout: fastest[layout])
 
 
 def _random_sentences(folder: ModelFolder) -> list[list[str]]:
@@ -94,7 +109,12 @@ def _random_sentences(folder: ModelFolder) -> list[list[str]]:
     return [random.choices(pieces, k=_LENGTH) for _ in range(_SENTENCES)]
 
 
-def _seconds(translator: ctranslate2.Translator, layout: Layout, sources: list[list[str]]) -> float:
+def _seconds(
+    translator: ctranslate2.Translator,
+    layout: Layout,
+    folder: ModelFolder,
+    sources: list[list[str]],
+) -> float:
     """Time the translation of sentences into as many pieces."""
     began = time.perf_counter()
     translator.translate_batch(
@@ -104,6 +124,7 @@ def _seconds(translator: ctranslate2.Translator, layout: Layout, sources: list[l
         max_decoding_length=_LENGTH,
         max_batch_size=layout.batch_tokens,
         batch_type="tokens",
+        use_vmap=layout.takes_shortlist(folder),
     )
     return time.perf_counter() - began
 
@@ -119,7 +140,7 @@ def _memory(folder: ModelFolder) -> Path:
     weights = (folder.ctranslate2 / "model.bin").stat()
     facts = (
         ctranslate2.__version__,
-        platform.processor() or platform.machine(),
+        platform.machine(),
         _num_cores(),
         weights.st_size,
         weights.st_mtime_ns,

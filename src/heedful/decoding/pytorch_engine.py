@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
 from random import Random
+from threading import Lock
 from typing import cast
 
 import torch
@@ -38,6 +39,7 @@ class PyTorchEngine:
     def __init__(self, model: Transformer, alignment_head: AlignmentHead | None = None) -> None:
         self.model = model
         self.alignment_head = alignment_head or usual_head(model.config)
+        self._one_at_a_time = Lock()  # each search takes all cores
 
     @classmethod
     def load(cls, folder: ModelFolder) -> "PyTorchEngine":
@@ -73,7 +75,8 @@ class PyTorchEngine:
                 found = beam_search(step, state, limits, config, no_repeat)
             return self._with_attention(chosen, found) if attention else found
 
-        results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
+        with self._one_at_a_time:
+            results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
         found = dict(zip(chain(*batches), chain(*results), strict=True))
         return [found[index] for index in range(len(sources))]
 

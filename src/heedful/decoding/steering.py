@@ -10,7 +10,6 @@ from heedful.decoding.sentence import Engine
 from heedful.errors import ConfigError
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
-from heedful.text.word_pieces import word_pieces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +105,8 @@ def find_alternatives(
     count: int,
 ) -> list[Alternative]:
     """Find other words for one of a translation, likeliest first, and go on from each."""
+    from heedful.text.word_pieces import word_pieces  # numpy takes longer than a translation
+
     source_ids, ids = tokenizer.encode(source), tokenizer.encode(text)
     words = word_pieces(tokenizer, ids).words
     if not 0 <= word < len(words):
@@ -129,6 +130,8 @@ def find_alternatives(
 
 
 def _start_of_word(tokenizer: Tokenizer, ids: Sequence[int], word: int) -> int:
+    from heedful.text.word_pieces import word_pieces
+
     membership = word_pieces(tokenizer, ids).membership
     return int(membership[word].argmax()) if len(membership) else 0
 

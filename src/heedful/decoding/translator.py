@@ -6,6 +6,7 @@ from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import overload
 
+from heedful.decoding.ahead import ahead
 from heedful.decoding.details import Details, join_details, read_details
 from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
@@ -17,7 +18,8 @@ from heedful.text.normalise import normalise
 from heedful.text.sentences import cut_text
 from heedful.text.tokenizer import Tokenizer
 
-_CHUNK = 1_024  # lines translated together, so that lengths can be matched
+CHUNK = 512  # lines translated together, so that lengths can be matched
+_CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +158,10 @@ class Translator:
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
         self._config(beam_size, alpha, sampling)  # refused before the first line is read
-        terms, lines = _as_glossary(glossary), iter(lines)
-        while chunk := list(islice(lines, _CHUNK)):
-            yield from self.translate(
+        terms = _as_glossary(glossary)
+
+        def translate(chunk: list[str]) -> list[Translation]:
+            return self.translate(
                 chunk,
                 beam_size=beam_size,
                 alpha=alpha,
@@ -167,6 +170,9 @@ class Translator:
                 sampling=sampling,
                 details=details,
             )
+
+        translated = ahead(translate, _chunks(lines), at_once=_CHUNKS_AT_ONCE)
+        yield from chain.from_iterable(translated)
 
     def _config(
         self, beam_size: int | None, alpha: float | None, sampling: Sampling | None = None
@@ -244,6 +250,12 @@ def _replaced(text: str, ranges: list[tuple[int, int]], sentences: list[str]) ->
     gaps = [text[end:start] for (_, end), (start, _) in pairwise(ranges)]
     inner = "".join(chain(*zip_longest(sentences, gaps, fillvalue="")))
     return text[: ranges[0][0]] + inner + text[ranges[-1][1] :]
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    lines = iter(lines)
+    while chunk := list(islice(lines, CHUNK)):
+        yield chunk
 
 
 def load(folder: str | Path, engine: str | None = None) -> Translator:

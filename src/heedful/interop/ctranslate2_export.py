@@ -10,24 +10,41 @@ from numpy.typing import NDArray
 
 from heedful.checkpoint import load_model
 from heedful.decoding.ctranslate2_engine import most_pieces
+from heedful.decoding.layout import SHORTLIST
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder, folder_written_whole
 from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, UNK
+from heedful.text.pair_ids import PairIds
+from heedful.text.shortlist import learn_shortlist
 from heedful.text.tokenizer import Tokenizer
 
 
 def export_ctranslate2(folder: ModelFolder) -> Path:
     """Write `ctranslate2/` into a model folder, whole or not at all, and return its path.
 
-    The weights are kept in float32; CTranslate2 makes int8 of them as it loads them.
+    The weights are kept in float32; CTranslate2 makes int8 of them as it loads them. With it goes
+    a shortlist of pieces, if the corpus is still there to learn it from.
     """
-    spec = ctranslate2_spec(load_model(folder), folder.tokenizer(), folder.alignment_head())
+    tokenizer = folder.tokenizer()
+    spec = ctranslate2_spec(load_model(folder), tokenizer, folder.alignment_head())
     with folder_written_whole(folder.ctranslate2) as partial:
         spec.save(str(partial))
+        if folder.train_ids.is_dir():
+            _write_shortlist(partial / SHORTLIST, PairIds(folder.train_ids), tokenizer)
     return folder.ctranslate2
+
+
+def _write_shortlist(path: Path, pairs: PairIds, tokenizer: Tokenizer) -> None:
+    """Write the pieces for any source in a line that begins empty, then those of each piece."""
+    pieces = tokenizer.pieces(range(tokenizer.vocab_size))
+    shortlist = learn_shortlist(pairs, tokenizer.vocab_size)
+    lines = [("", shortlist.common)]
+    lines += [(pieces[id], found) for id, found in sorted(shortlist.translations.items())]
+    text = "".join(f"{key}\t{' '.join(pieces[id] for id in ids)}\n" for key, ids in lines if ids)
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def ctranslate2_spec(

@@ -92,7 +92,7 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "batch new d_model"],
         source: KeyValue,
-        source_visible: Bool[Tensor, "batch 1 1 src"],
+        source_visible: Bool[Tensor, "sentence 1 1 src"],
         past: KeyValue,
         past_visible: Bool[Tensor, "1 1 new seen"],
     ) -> tuple[Float[Tensor, "batch new d_model"], KeyValue]:
@@ -102,7 +102,9 @@ class DecoderLayer(nn.Module):
         change = self.self_attention(ready, past, past_visible)
         x = self.around_self_attention.after(x, change)
         ready = self.around_source_attention.before(x)
-        change = self.source_attention(ready, source, source_visible)
+        # In beam search several rows have one source; they look at it as positions of one row.
+        together = ready.unflatten(0, (source_visible.size(0), -1)).flatten(1, 2)
+        change = self.source_attention(together, source, source_visible).view_as(ready)
         x = self.around_source_attention.after(x, change)
         change = self.feed_forward(self.around_feed_forward.before(x))
         return self.around_feed_forward.after(x, change), past
@@ -110,9 +112,9 @@ class DecoderLayer(nn.Module):
 
 @dataclass(frozen=True)
 class DecoderState:
-    """A batch of half-written translations: their source, and the target so far."""
+    """A batch of half-written translations, and their sources, one for each beam of rows."""
 
-    source_visible: Bool[Tensor, "batch 1 1 src"]
+    source_visible: Bool[Tensor, "sentence 1 1 src"]
     source: tuple[KeyValue, ...]
     past: tuple[KeyValue, ...]
 
@@ -122,12 +124,15 @@ class DecoderState:
         return self.past[0].key.size(2)
 
     def select(self, rows: Int[Tensor, " chosen"]) -> "DecoderState":
-        """Keep the given rows, in the given order; beam search moves its beams so."""
-        return DecoderState(
-            self.source_visible[rows],
-            tuple(layer.select(rows) for layer in self.source),
-            tuple(layer.select(rows) for layer in self.past),
-        )
+        """Keep the given rows, in the given order, as many of every sentence that is kept."""
+        num_sentences = self.source_visible.size(0)
+        rows_each = self.past[0].key.size(0) // num_sentences
+        sentences = (rows // rows_each).unique_consecutive()
+        visible, source = self.source_visible, self.source
+        if not torch.equal(sentences, torch.arange(num_sentences)):
+            visible = visible[sentences]
+            source = tuple(layer.select(sentences) for layer in source)
+        return DecoderState(visible, source, tuple(layer.select(rows) for layer in self.past))
 
 
 class Transformer(nn.Module):

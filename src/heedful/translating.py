@@ -1,0 +1,173 @@
+"""What `heedful translate` does. It knows nothing of the command line, and so it starts at once."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from heedful.decoding.hypothesis import Sampling, SearchConfig
+from heedful.decoding.translator import CHUNK, Translator, load
+from heedful.errors import ConfigError, StoppedError
+from heedful.folder import ModelFolder
+from heedful.formats import needs_details, written
+from heedful.partial_file import About, PartialFile
+from heedful.stopping import stop_on_signals
+from heedful.text.corpus import read_any_lines, read_lines
+from heedful.text.glossary import read_glossary
+
+
+def translate(
+    model: Path,
+    texts: Sequence[str] = (),
+    *,
+    input: Path | None = None,
+    output: Path | None = None,
+    beam: int | None = None,
+    alpha: float | None = None,
+    engine: str | None = None,
+    n_best: int = 1,
+    glossary: Path | None = None,
+    replace_invalid: bool = False,
+    format: str = "text",
+    interactive: bool = False,
+    prefix: str = "",
+    sampling: Sampling | None = None,
+    resume: bool = False,
+) -> None:
+    """Translate texts, a file or else whatever is piped in, line by line and in order."""
+    if bool(texts) + bool(input) + interactive > 1:
+        raise ConfigError("of text, --input and --interactive only one can be; choose one")
+    files = input and output and input.is_file() and _becomes_a_file(output) and (input, output)
+    if resume and not files:
+        raise ConfigError("--resume needs --input and --output, both of them files")
+    details = needs_details(format)
+    read = partial(read_any_lines, replace_invalid=replace_invalid)
+    lines = [] if interactive else texts or read(input or _standard_input())
+    terms = None if glossary is None else read_glossary(glossary)
+    translator = load(model, engine)
+    usual = 1 if sampling else translator.search.beam_size
+    kept = usual if beam is None else SearchConfig(beam_size=beam).beam_size
+    if not 1 <= n_best <= kept:
+        raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
+    options: dict[str, Any] = {"beam_size": beam, "alpha": alpha, "glossary": terms}
+    options |= {"prefix": prefix, "sampling": sampling}
+
+    def translated(lines: Iterable[str]) -> Iterator[str]:
+        for translation in translator.translate_lines(lines, details=details, **options):
+            yield "\n".join(written(translation, format, n_best))
+
+    if interactive:
+        _converse(translator, options)
+    elif files:
+        about: About = {
+            "model": _digest([ModelFolder(model).provenance_file.read_bytes()]),
+            "engine": type(translator.engine).__name__,
+            "--beam": kept,
+            "--alpha": translator.search.alpha if alpha is None else alpha,
+            "--n-best": n_best,
+            "--glossary": _digest([glossary.read_bytes()]) if glossary else None,
+            "--format": format,
+            "--prefix": prefix,
+            "sampling": str(sampling),
+        }
+        translate_file(*files, translated, about, read=read, resume=resume)
+    else:
+        write_lines(output, translated(lines))
+
+
+def translate_file(
+    input: Path,
+    output: Path,
+    translated: Callable[[Iterable[str]], Iterable[str]],
+    about: About,
+    *,
+    read: Callable[[Path], Iterable[str]] = read_lines,
+    resume: bool = False,
+) -> None:
+    """Translate a file into a file; stopped on the way, another run can go on from there."""
+    num_lines = sum(1 for _ in read(input))  # and what is no text is refused before the work
+    digest = _digest(f"{line}\n".encode() for line in read(input))
+    file = PartialFile(output, {"--input": digest, **about})
+    try:
+        with stop_on_signals() as stop, file.begun(resume=resume, note_every=CHUNK):
+            rest = islice(read(input), file.num_done, None)
+            for text in _with_time_left(translated(rest), file.num_done, num_lines):
+                file.write(f"{text}\n")
+                if stop.is_set() and file.num_done % CHUNK == 0:
+                    file.note()
+                    raise StoppedError(
+                        f"stopped after {file.num_done:,} of {num_lines:,} lines; "
+                        "to go on, add --resume to the same command"
+                    )
+    except OSError as error:
+        raise ConfigError(f"{output}: cannot be written, {error.strerror}") from error
+
+
+def write_lines(path: Path | None, lines: Iterable[str]) -> None:
+    """Print lines, or write them to a file that appears when all of them are there."""
+    if path is None:
+        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        for line in lines:
+            print(line)
+        return
+    is_file = _becomes_a_file(path)
+    partial = path.with_name(path.name + ".partial") if is_file else path
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        partial.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
+    finally:
+        if is_file:
+            partial.unlink(missing_ok=True)
+
+
+def _becomes_a_file(path: Path) -> bool:
+    """Tell a file, or what is not there yet, from a folder, a pipe or a device."""
+    return path.is_file() or not path.exists()
+
+
+def _standard_input() -> Iterable[bytes]:
+    if sys.stdin.isatty():
+        raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
+    return sys.stdin.buffer
+
+
+def _converse(translator: Translator, options: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from heedful.conversation import converse
+
+    converse(translator, Console(), **options)
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    """Return what stands for all of these bytes."""
+    digest = blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _with_time_left(texts: Iterable[str], num_done: int, total: int) -> Iterable[str]:
+    """Pass texts on, and show on a terminal how far it is and how long it will take."""
+    if not sys.stderr.isatty():
+        return texts
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True))
+
+    def passed_on() -> Iterator[str]:
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            task = progress.add_task("", total=total, completed=num_done)
+            for number, text in enumerate(texts, start=num_done + 1):
+                yield text
+                if number % CHUNK == 0 or number == total:
+                    progress.update(task, completed=number)
+
+    return passed_on()

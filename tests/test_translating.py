@@ -1,0 +1,196 @@
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from heedful import partial_file
+from heedful.decoding.hypothesis import Hypothesis
+from heedful.decoding.translator import CHUNK, Translator
+from heedful.errors import ConfigError, StoppedError
+from heedful.translating import translate, translate_file
+from tests.conftest import SilentEngine
+
+HEAVY = {"torch", "transformers", "numpy", "sacrebleu", "typer", "rich", "pydantic", "tensorboard"}
+
+
+@pytest.mark.slow
+def test_a_sentence_is_translated_without_importing_anything_heavy(model_folder):
+    code = "import sys; from heedful.__main__ import main; main(); print(*sys.modules)"
+    arguments = ["translate", str(model_folder.path), "a b c"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+
+    modules = set(done.stdout.rstrip("\n").split("\n")[-1].split(" "))
+    assert {"ctranslate2", "sentencepiece"} <= modules
+    assert not HEAVY & modules
+
+
+class Interrupted(BaseException):
+    pass
+
+
+@pytest.fixture
+def files(tmp_path) -> tuple[Path, Path]:
+    """A file of 3,000 lines to translate, and where the translation goes."""
+    source = tmp_path / "in.txt"
+    source.write_text("".join(f"line {number}\n" for number in range(3_000)))
+    return source, tmp_path / "out.txt"
+
+
+def shout(lines: Iterable[str]) -> Iterator[str]:
+    return (line.upper() for line in lines)
+
+
+def shout_until(stop: int) -> Callable[[Iterable[str]], Iterator[str]]:
+    """Be killed after so many lines, as by a power cut: nothing is tidied up."""
+
+    def translated(lines: Iterable[str]) -> Iterator[str]:
+        for number, line in enumerate(lines):
+            if number == stop:
+                raise Interrupted
+            yield line.upper()
+
+    return translated
+
+
+SHOUTED = "".join(f"LINE {number}\n" for number in range(3_000))
+
+
+def test_a_file_is_translated_to_a_file_and_nothing_else_is_left(files):
+    translate_file(*files, shout, {})
+
+    assert files[1].read_text() == SHOUTED
+    assert {path.name for path in files[1].parent.iterdir()} == {"in.txt", "out.txt"}
+
+
+@pytest.mark.parametrize("stop", [0, 10, 511, 512, 1_500, 2_999])
+def test_an_interrupted_translation_goes_on_where_it_stopped(files, monkeypatch, stop):
+    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(stop), {})
+    assert not files[1].exists()
+    seen: list[str] = []
+
+    translate_file(*files, lambda lines: shout(_noting(lines, seen)), {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
+    assert len(seen) == 3_000 - stop // CHUNK * CHUNK
+
+
+def _noting(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for line in lines:
+        seen.append(line)
+        yield line
+
+
+def test_a_request_to_stop_is_met_after_the_chunk_and_says_how_to_go_on(files):
+    def translated(lines: Iterable[str]) -> Iterator[str]:
+        for number, line in enumerate(lines):
+            if number == 700:
+                os.kill(os.getpid(), signal.SIGINT)
+            yield line.upper()
+
+    with pytest.raises(StoppedError, match=r"stopped after 1,024 of 3,000 lines; .* --resume"):
+        translate_file(*files, translated, {})
+    translate_file(*files, shout, {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
+
+
+def test_nothing_to_go_on_with_is_begun(files):
+    translate_file(*files, shout, {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
+
+
+def test_without_resume_it_begins_anew(files):
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(2_000), {})
+
+    translate_file(*files, shout, {})
+
+    assert files[1].read_text() == SHOUTED
+
+
+def test_other_settings_are_not_gone_on_with(files):
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(10), {"--beam": 4})
+
+    with pytest.raises(ConfigError, match=r"out.txt was begun with --beam 4, and now it is 1; .*"):
+        translate_file(*files, shout, {"--beam": 1}, resume=True)
+
+
+def test_another_input_is_not_gone_on_with(files):
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(10), {})
+    with files[0].open("a") as file:
+        file.write("one more\n")
+
+    with pytest.raises(ConfigError, match=r"out.txt was begun with --input \w+, and now it is"):
+        translate_file(*files, shout, {}, resume=True)
+
+
+@pytest.mark.parametrize("change", [lambda path: path.unlink(), lambda path: path.write_text("x")])
+def test_a_damaged_part_is_not_gone_on_with(files, monkeypatch, change):
+    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(2_000), {})
+    change(files[1].with_name("out.txt.partial"))
+
+    with pytest.raises(ConfigError, match=r"partial: damaged or gone; translate without --resume"):
+        translate_file(*files, shout, {}, resume=True)
+
+
+def test_an_error_leaves_nothing_half_written(files):
+    def refuse(lines: Iterable[str]) -> Iterator[str]:
+        yield next(iter(lines))
+        raise ConfigError("no")
+
+    with pytest.raises(ConfigError):
+        translate_file(*files, refuse, {})
+
+    assert [path.name for path in files[1].parent.iterdir()] == ["in.txt"]
+
+
+def test_to_go_on_there_must_be_files(tmp_path):
+    with pytest.raises(ConfigError, match="--resume needs --input and --output, both of them file"):
+        translate(tmp_path, ["a"], resume=True)
+
+
+def test_a_terminal_is_shown_how_far_it_is(files, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+
+    translate_file(*files, shout, {})
+
+    assert "3000/3000" in capsys.readouterr().err
+
+
+class Echo(SilentEngine):
+    def search(self, sources, config, **options):
+        return [[Hypothesis(tuple(source), -1.0)] for source in sources]
+
+
+def test_memory_does_not_grow_with_the_lines(model_folder):
+    lines = (f"a b c {number}" for number in range(20_000))
+    translator = Translator(model_folder.tokenizer(), Echo())
+    translations = translator.translate_lines(lines)
+    for _ in range(4 * CHUNK):
+        next(translations)
+    tracemalloc.start()
+
+    peaks = []
+    for _ in range(2):
+        tracemalloc.reset_peak()
+        for _ in range(8_000):
+            next(translations)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+
+    tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
