@@ -181,6 +181,7 @@ def train(installed: Installed, seconds: float, threads: int) -> Turn:
         limit.cancel()
         _end(process)
         process.wait()
+        process.stdout.close()
 
 
 def read_reports(
