@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check format bench-train bench-translate bench-alignment clean
+.PHONY: help setup demo test check format bench-train bench-programs bench-translate bench-alignment clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -43,6 +43,9 @@ bench-translate: $(READY)  ## translation speed beside others: DATA=folder of Mu
 
 bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of gold alignments MODEL=folder
 	$(BIN)/python -m benchmarks.alignment $(DATA) $(MODEL)
+
+bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Multi30k [OPTIONS="--rounds 5"]
+	$(BIN)/python -m benchmarks.train_programs $(DATA) $(OPTIONS)
 
 clean:  ## remove what was built
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -9,15 +9,11 @@ from typing import Annotated
 import torch
 import typer
 
+from benchmarks.multi30k import prepare_multi30k
 from benchmarks.scaling import print_scaling
 from benchmarks.systems import OURS, SYSTEMS, installed_systems
 from benchmarks.turns import LocalSeat, Round, Task, process_seats, take_turns
 from heedful.model.config import preset
-from heedful.text.corpus import CleaningConfig
-from heedful.text.prepare import DataConfig, PreparedCorpus, prepare
-from heedful.text.tokenizer import TokenizerConfig
-
-_VOCAB_SIZE = 8_000
 
 
 def main(
@@ -45,17 +41,6 @@ def main(
         print_scaling(task, steps, cache)
     else:
         print_comparison(task, steps, size)
-
-
-def prepare_multi30k(data: Path, cache: Path) -> PreparedCorpus:
-    """Prepare the lower-cased, tokenised training files with a joint vocabulary."""
-    source, target = (str(data / f"train.lc.norm.tok.{side}.gz") for side in ("en", "de"))
-    return prepare(
-        cache / "multi30k",
-        DataConfig(source=source, target=target),
-        CleaningConfig(),
-        TokenizerConfig(vocab_size=_VOCAB_SIZE),
-    )
 
 
 def print_comparison(task: Task, steps: int, size: str) -> None:

@@ -1,6 +1,6 @@
 """Systems that take a step on the same batch in turn, so that noise hits all alike."""
 
-import re
+import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from typing import Protocol
 import torch
 
 from benchmarks.flops import model_flops, sgemm_flops_per_second
+from benchmarks.memory import peak_bytes
 from benchmarks.systems import SYSTEMS
 from heedful.model.config import ModelConfig
 from heedful.specials import PAD
@@ -93,7 +94,7 @@ class LocalSeat:
             pieces=sum(targets),
             flops=model_flops(self._config, sources, targets),
             loss=loss,
-            peak_bytes=_peak_bytes(),
+            peak_bytes=peak_bytes(os.getpid()),
             seconds_to_first_batch=self._seconds_to_first_batch,
         )
 
@@ -161,10 +162,3 @@ def take_turns(seats: Mapping[str, Seat], num_rounds: int) -> list[Round]:
         turns = {name: seats[name].turn() for name in names[first:] + names[:first]}
         rounds.append(Round(turns, sgemm))
     return rounds[1:]
-
-
-def _peak_bytes() -> int:
-    """Read what Linux counted; getrusage would count the parent's memory for a child."""
-    kibibytes = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert kibibytes, "Linux states VmHWM"
-    return int(kibibytes[1]) * 1024

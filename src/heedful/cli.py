@@ -32,7 +32,7 @@ AlphaOption = Annotated[
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option("--engine", help="ctranslate2, the fast one, or pytorch, our own model."),
+    typer.Option("--engine", help="ctranslate2 (fast), shortlist (faster in bulk) or pytorch."),
 ]
 
 

@@ -30,6 +30,7 @@ class ModelFolder:
         self.curves_picture = path / "curves.svg"
         self.alignment_file = path / "alignment.json"
         self.ctranslate2 = path / "ctranslate2"
+        self.shortlist_file = self.ctranslate2 / "vmap.txt"  # as CTranslate2 calls it
         self.onnx = path / "onnx"
         self.training = path / "training"
         self.corpus = self.training / "corpus"

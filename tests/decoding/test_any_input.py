@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heedful.decoding.draft import drafts_of
 from heedful.decoding.hypothesis import Hypothesis
 from heedful.decoding.translator import Translator
+from heedful.text.glossary import Glossary
 from heedful.text.spans import find_copies, find_tags
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 from tests.conftest import SilentEngine
@@ -106,6 +108,7 @@ def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
     assert translate(text).text == text
 
 
+@pytest.mark.slow
 def test_a_line_of_a_megabyte_is_translated():
     text = "the old dog " * 80_000
 
@@ -169,6 +172,17 @@ def test_tags_go_around_the_words_that_translate_what_they_were_around():
     text = "the <b>old man</b> saw <i>a dog</i>"
 
     assert translate(text, backwards).text == "<i>dog a</i> saw <b>man old</b> the"
+
+
+def test_quotes_spelt_as_entities_are_kept_unless_the_model_learned_them():
+    text, dropped = "the dog &apos;s cats", Words(lambda words: [("dog", 0)])
+    learned = train_tokenizer(
+        lambda: iter([f"{WORDS} {text}"] * 20), TokenizerConfig(vocab_size=400)
+    )
+
+    assert "&apos;" in Translator(TOKENIZER, dropped).translate(text).text
+    assert learned.knows("apos")
+    assert drafts_of(text, learned, Glossary({}))[0].spans == ()
 
 
 def test_where_there_is_no_telling_the_parts_are_translated_and_flagged():

@@ -70,9 +70,9 @@ class Recorder(ctranslate2.Translator):
 
 
 @pytest.fixture
-def recorded(model_folder) -> Callable[[Layout], tuple[CTranslate2Engine, Recorder]]:
-    def load(layout: Layout) -> tuple[CTranslate2Engine, Recorder]:
-        engine = CTranslate2Engine(model_folder, layout)
+def recorded(model_folder) -> Callable[..., tuple[CTranslate2Engine, Recorder]]:
+    def load(layout: Layout, **options) -> tuple[CTranslate2Engine, Recorder]:
+        engine = CTranslate2Engine(model_folder, layout, **options)
         recorder = Recorder(str(model_folder.ctranslate2), compute_type=layout.compute_type)
         recorder.asked = []
         engine._translator = recorder
@@ -91,18 +91,24 @@ def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
     assert found[1] == engine.search([[6]], SearchConfig(beam_size=1))[0]
 
 
-def test_a_shortlist_is_for_many_sources_at_once_and_never_where_the_answer_is_exact(recorded):
+def test_a_shortlist_is_for_many_sources_at_once_and_only_if_asked_for(recorded):
     many = [[5 + i % 7, 20 + i] for i in range(130)]
-    rounded = Layout(compute_type="int8", workers=1, threads=1)
 
-    for layout, sources, takes_it in [
-        (rounded, many, True),
-        (rounded, many[:5], False),
-        (EXACT, many, False),
+    for shortlist, sources, takes_it in [
+        (True, many, True),
+        (True, many[:5], False),
+        (False, many, False),
     ]:
-        engine, recorder = recorded(layout)
+        engine, recorder = recorded(EXACT, shortlist=shortlist)
         engine.search(sources, SearchConfig(beam_size=1))
         assert recorder.asked[0] == (len(sources), takes_it)
+
+
+def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
+    copied.shortlist_file.unlink()
+
+    with pytest.raises(ModelFolderError, match=r"has no shortlist, which training leaves"):
+        heedful.load(copied.path, engine="shortlist")
 
 
 @pytest.mark.slow
@@ -134,5 +140,7 @@ def test_a_damaged_export_is_named(copied):
 
 
 def test_an_unknown_engine_is_refused(model_folder):
-    with pytest.raises(ConfigError, match=r"one of 'ctranslate2', 'pytorch', got 'onnx'"):
+    with pytest.raises(
+        ConfigError, match=r"one of 'ctranslate2', 'shortlist', 'pytorch', got 'onnx'"
+    ):
         heedful.load(model_folder.path, engine="onnx")

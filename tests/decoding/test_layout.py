@@ -37,7 +37,7 @@ def test_the_fastest_wins_and_who_is_far_behind_is_not_asked_again(model_folder,
     seconds = {fast: 1.0, slow: 1.5, trap: 20.0}
     asked = []
 
-    def timed(translator, which, folder, sources):
+    def timed(translator, which, sources):
         asked.append((which, len(sources)))
         return seconds[which]
 

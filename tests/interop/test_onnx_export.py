@@ -162,6 +162,7 @@ def test_the_page_on_onnx_gives_the_translation_of_our_own_search(
         main()
     exec(program, {})
 
-    ours = heedful.load("model", "pytorch").translate("Good morning!", beam_size=1)
+    translator = heedful.load("model", "pytorch")
+    (ours,) = translator.translate_as_found(["Good morning!"], beam_size=1)
     assert end.value.code == 0
-    assert capsys.readouterr().out == f"Written: model/onnx\n{ours.text}\n"
+    assert capsys.readouterr().out == f"Written: model/onnx\n{ours}\n"

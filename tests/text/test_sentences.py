@@ -53,6 +53,7 @@ def test_a_text_without_words_has_nothing_to_translate(text):
     assert cut_text(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["word ", "x", "你", "e\u0301", "👨‍👩‍👧", "🇩🇪", ". ", "<a ", "\u0301"]
 )

@@ -28,5 +28,5 @@ def test_whatever_is_not_in_a_word_is_white_space(text):
 
 
 def test_the_best_run_is_that_of_the_largest_sum():
-    assert best_run([-1, 2, -1, 2, -5, 3]) == (1, 4)
-    assert best_run([-1, 0]) == (0, 0)
+    assert best_run([-1.0, 2.0, -1.0, 2.0, -5.0, 3.0]) == (1, 4)
+    assert best_run([-1.0, 0.0]) == (0, 0)

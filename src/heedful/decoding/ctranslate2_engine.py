@@ -37,16 +37,19 @@ def most_pieces(config: ModelConfig) -> int:
 class CTranslate2Engine:
     """Translates ids to ids with an exported model.
 
-    In float32 it finds what the PyTorch engine finds. Without a layout it takes the fastest.
+    In float32 it finds what the PyTorch engine finds. Without a layout it takes the fastest. With
+    the shortlist, only likely pieces are scored in bulk, and who shares a batch may show.
     """
 
-    def __init__(self, folder: ModelFolder, layout: Layout | None = None) -> None:
+    def __init__(
+        self, folder: ModelFolder, layout: Layout | None = None, *, shortlist: bool = False
+    ) -> None:
         tokenizer = folder.tokenizer()
         self._pieces = tokenizer.pieces(range(tokenizer.vocab_size))
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self._most_pieces = most_pieces(folder.config())
         self._shift = folder.alignment_head().shift
-        self._folder = folder
+        self._folder, self._shortlist = folder, shortlist
         self._settling = Lock()
         self._is_settled = layout is not None
         self._load(layout or known_layout(folder))
@@ -200,9 +203,7 @@ class CTranslate2Engine:
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=not sampling
-            and len(sources) >= _MANY
-            and self._layout.takes_shortlist(self._folder),
+            use_vmap=self._shortlist and len(sources) >= _MANY and not sampling,
             **options,
             **chance,
         )

@@ -63,7 +63,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     bare, marks = take_out(normalise(sentence))
     spans = without_overlaps(
         [
-            *find_copies(bare),
+            *(copy for copy in find_copies(bare) if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
             *find_unreadable(without_strange_capitals(bare, tokenizer.knows), tokenizer.knows),
             *find_numbers(bare),
@@ -89,6 +89,11 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     # Capitals may begin words because it is a title, or because they are names.
     could_be_names = case == "title" and as_written.shown != ordinary.shown
     return [ordinary, as_written] if could_be_names else [ordinary]
+
+
+def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:
+    """Whether it is a mark that a model learned to translate, from a corpus that spells it so."""
+    return copy in ("&apos;", "&quot;") and tokenizer.knows(copy[1:-1])
 
 
 def _without_copies(bare: str, spans: Sequence[Span]) -> str:

@@ -19,7 +19,6 @@ from heedful.folder import ModelFolder, write_atomically
 _LENGTH = 16  # pieces of a sentence to measure with, source and target each
 _SENTENCES = 256
 _ROUNDS = 5
-SHORTLIST = "vmap.txt"  # as CTranslate2 calls it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +38,6 @@ class Layout:
     def is_exact(self) -> bool:
         """Whether it has to find what the PyTorch engine finds."""
         return self.compute_type == "float32"
-
-    def takes_shortlist(self, folder: ModelFolder) -> bool:
-        """Tell whether the likely pieces of a batch are all that is scored."""
-        return not self.is_exact and (folder.ctranslate2 / SHORTLIST).exists()
 
     def translator(self, folder: ModelFolder) -> ctranslate2.Translator:
         """Load the exported model."""
@@ -91,14 +86,14 @@ def _measured(folder: ModelFolder, layouts: list[Layout]) -> Layout:
     translators = {layout: layout.translator(folder) for layout in layouts}
     for num_sentences in (8, 32):
         first = {
-            layout: _seconds(translators[layout], layout, folder, sources[:num_sentences])
+            layout: _seconds(translators[layout], layout, sources[:num_sentences])
             for layout in layouts
         }
         layouts = [layout for layout in layouts if first[layout] < 2 * min(first.values())]
     fastest = dict.fromkeys(layouts, math.inf)
     for _ in range(_ROUNDS):
         for layout in layouts:
-            seconds = _seconds(translators[layout], layout, folder, sources)
+            seconds = _seconds(translators[layout], layout, sources)
             fastest[layout] = min(fastest[layout], seconds)
     return min(fastest, key=lambda layout: fastest[layout])
 
@@ -112,7 +107,6 @@ def _random_sentences(folder: ModelFolder) -> list[list[str]]:
 def _seconds(
     translator: ctranslate2.Translator,
     layout: Layout,
-    folder: ModelFolder,
     sources: list[list[str]],
 ) -> float:
     """Time the translation of sentences into as many pieces."""
@@ -124,7 +118,6 @@ def _seconds(
         max_decoding_length=_LENGTH,
         max_batch_size=layout.batch_tokens,
         batch_type="tokens",
-        use_vmap=layout.takes_shortlist(folder),
     )
     return time.perf_counter() - began
 

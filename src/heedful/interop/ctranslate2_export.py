@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from heedful.checkpoint import load_model
 from heedful.decoding.ctranslate2_engine import most_pieces
-from heedful.decoding.layout import SHORTLIST
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder, folder_written_whole
 from heedful.model.alignment_head import AlignmentHead
@@ -33,7 +32,9 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
     with folder_written_whole(folder.ctranslate2) as partial:
         spec.save(str(partial))
         if folder.train_ids.is_dir():
-            _write_shortlist(partial / SHORTLIST, PairIds(folder.train_ids), tokenizer)
+            _write_shortlist(
+                partial / folder.shortlist_file.name, PairIds(folder.train_ids), tokenizer
+            )
     return folder.ctranslate2
 
 

@@ -103,9 +103,9 @@ class Tokenizer:
                 spelt.append(decoder.decode(b"", final=True) + piece.replace(_SPACE, " "))
         return [spelt[0].removeprefix(" "), *spelt[1:]] if spelt else []
 
-    def knows(self, character: str) -> bool:
-        """Whether a character has a piece of its own, and need not be spelt in bytes."""
-        return int(self._processor.piece_to_id(character)) != UNK
+    def knows(self, text: str) -> bool:
+        """Whether a character, or a few, have a piece of their own."""
+        return int(self._processor.piece_to_id(text)) != UNK
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""

@@ -36,6 +36,7 @@ class Step:
     num_pieces: int
     """Target pieces learned from, padding aside."""
     seconds: float
+    """From asking for its batches to updated weights."""
 
 
 class Trainer:
@@ -64,14 +65,14 @@ class Trainer:
     def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
         """Train to the last step; log, validate, save and stop from outside, between steps."""
         while self.config.minutes or self.number < self.config.steps:
+            began = time.perf_counter()
             group = list(islice(batches, self.config.accumulate))
             if not group:
                 return
             self.number += 1
-            yield self._step(group)
+            yield self._step(group, began)
 
-    def _step(self, batches: list[Batch]) -> Step:
-        began = time.perf_counter()
+    def _step(self, batches: list[Batch], began: float) -> Step:
         self.model.zero_grad()
         # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
         seed = self.config.seed + 1_000_003 * self.number
