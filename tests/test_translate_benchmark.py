@@ -3,18 +3,19 @@ from pathlib import Path
 
 import pytest
 
+import heedful
 from benchmarks import fresh, translators
 from benchmarks.translate import Turn, main, single_table, take_turns
-from benchmarks.translators import heedful_translator, no_cache_translator
+from benchmarks.translators import no_cache_translator
 
 TEXTS = ["a b c d e f", "f", "b a", "c c c c c"]
 
 
 def test_the_loop_without_cache_finds_what_our_greedy_search_finds(model_folder):
-    ours, loop = heedful_translator(model_folder, "pytorch"), no_cache_translator(model_folder)
+    ours, loop = heedful.load(model_folder.path, "pytorch"), no_cache_translator(model_folder)
 
     for text in TEXTS:
-        assert loop([text], 1) == ours([text], 1)
+        assert loop([text], 1) == ours.translate_as_found([text], beam_size=1)
 
 
 def test_every_system_translates_a_part_before_any_begins_the_next():

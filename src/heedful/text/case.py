@@ -30,6 +30,8 @@ def as_sentence(text: str) -> str:
 
 def without_strange_capitals(text: str, knows: Callable[[str], bool]) -> str:
     """Write small what a vocabulary has only small, as one of lower-cased text has all letters."""
+    if text == text.lower():
+        return text
     capitals = {letter for letter in set(text) if letter != _small(letter)}
     strange = {letter for letter in capitals if not knows(letter) and knows(_small(letter))}
     return text.translate({ord(letter): _small(letter) for letter in strange})
