@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDS = 5
+from heedful.text.translation_table import learn_translations
+
 _STEEPNESS = 2.0  # half of what fast_align begins with, so that words may also change places
 
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -18,20 +19,16 @@ Pair = tuple[Sequence[int], Sequence[int]]
 def align_pieces(pairs: Sequence[Pair], vocab_size: int) -> Iterator[NDArray[np.float64]]:
     """Return for each pair how likely each target piece (row) translates each source piece."""
     shapes = [(len(target), len(source)) for source, target in pairs]
-    prior = np.concatenate([_diagonal(*shape).ravel() for shape in shapes])
-    names = np.concatenate([np.add.outer(t, np.multiply(s, vocab_size)).ravel() for s, t in pairs])
-    couples, couple = np.unique(names, return_inverse=True)
-    source_piece = couples // vocab_size
     widths = np.concatenate([np.full(rows, columns) for rows, columns in shapes])
-    row = np.repeat(np.arange(len(widths)), widths)
-    likelihood = np.ones(len(couples))
-    for _ in range(_ROUNDS):
-        joint = likelihood[couple] * prior
-        posterior = joint / np.bincount(row, joint)[row]
-        counts = np.bincount(couple, posterior)
-        likelihood = counts / np.bincount(source_piece, counts)[source_piece]
+    table = learn_translations(
+        np.concatenate([np.tile(source, len(target)) for source, target in pairs]),
+        np.concatenate([np.repeat(target, len(source)) for source, target in pairs]),
+        np.repeat(np.arange(len(widths)), widths),
+        vocab_size,
+        prior=np.concatenate([_diagonal(*shape).ravel() for shape in shapes]),
+    )
     ends = np.cumsum([rows * columns for rows, columns in shapes])
-    parts = np.split(posterior, ends[:-1])
+    parts = np.split(table.posterior, ends[:-1])
     return (part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
 
 
