@@ -1,33 +1,47 @@
 """From where each piece looked to which word translates which."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
 from heedful.decoding.hypothesis import Attention
 from heedful.text.words import Word, find_words
 
 Range = tuple[int, int]
+_FAINT = 0.1  # attention of a piece that tells nothing
 
 
 def link_words(source: Sequence[str], target: Sequence[str], attention: Attention) -> list[Word]:
-    """Write a translation as words, each with the source word that its pieces looked at most.
+    """Write a translation as words, each with the source words that its pieces looked at most.
 
     Source and target are given as what each piece spells.
     """
-    source_text, text = "".join(source), "".join(target)
-    source_words = find_words(source_text)
-    pieces_of_source = _pieces_of(source_words, source)
-    words: list[Word] = []
-    at = 0
+    text, source_words = "".join(target), find_words("".join(source))
     ranges = find_words(text)
-    for (start, end), rows in zip(ranges, _pieces_of(ranges, target), strict=True):
-        looks = [sum(attention[row][column] for row in rows) for column in range(len(source))]
-        weights = [sum(looks[column] for column in columns) for columns in pieces_of_source]
-        best = max(range(len(weights)), key=weights.__getitem__, default=None)
-        began = None if best is None else source_words[best][0]
-        words.append(Word(text[at:start] if words else "", text[start:end], began))
-        at = end
-    return words
+    columns, rows = _pieces_of(source_words, source), _pieces_of(ranges, target)
+    looks = [
+        [sum(attention[row][column] for row in word for column in seen) for seen in columns]
+        for word in rows
+    ]
+    keenest = [_largest(look[seen] for look in looks) for seen in range(len(columns))]
+    gaps = [0, *(end for _, end in ranges)]
+    return [
+        Word(
+            gap=text[at:start] if number else "",
+            text=text[start:end],
+            source=source_words[_largest(looks[number])][0] if source_words else None,
+            looked_at=tuple(
+                begin
+                for seen, ((begin, _), word) in enumerate(zip(source_words, keenest, strict=True))
+                if word == number and looks[number][seen] > _FAINT
+            ),
+        )
+        for number, (at, (start, end)) in enumerate(zip(gaps, ranges, strict=False))
+    ]
+
+
+def _largest(values: Iterable[float]) -> int:
+    """Return the place of the largest, or of the first of equals; 0 if there are none."""
+    return max(enumerate(values), key=lambda item: item[1], default=(0, 0.0))[0]
 
 
 def _pieces_of(words: Sequence[Range], pieces: Sequence[str]) -> list[list[int]]:

@@ -43,13 +43,17 @@ def _content(span: Span) -> str:
 
 
 def _words_linked_to(words: Sequence[Word], span: Span) -> tuple[int, int] | None:
-    """Find the one run of words that translates a span."""
-    linked = [
-        word.source is not None and span.start <= word.source < span.end and not word.is_fixed
-        for word in words
-    ]
-    start, end = best_run([1.0 if is_linked else -1.0 for is_linked in linked])
-    return (start, end) if start < end and sum(linked) == sum(linked[start:end]) else None
+    """Find the one run of words that looked at a span, or else that it was looked at by."""
+    inside = range(span.start, span.end)
+    free = [word if not word.is_fixed else Word("", "") for word in words]
+    return _only_run([word.source in inside for word in free]) or _only_run(
+        [any(begin in inside for begin in word.looked_at) for word in free]
+    )
+
+
+def _only_run(is_linked: Sequence[bool]) -> tuple[int, int] | None:
+    start, end = best_run([1.0 if linked else -1.0 for linked in is_linked])
+    return (start, end) if start < end and sum(is_linked) == sum(is_linked[start:end]) else None
 
 
 def _words_that_spell(words: Sequence[Word], text: str) -> tuple[int, int] | None:

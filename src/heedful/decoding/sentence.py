@@ -154,7 +154,9 @@ class SentenceTranslator:
         parts = self._in_parts([drafts[index] for index in broken], config)
         for index, candidate in zip(broken, parts, strict=True):
             finished[index] = [replace(candidate, score=found[index][0].score)]
-        return [[c for c in candidates if c is not None] for candidates in finished]
+        return [
+            _distinct(candidate for candidate in candidates if candidate) for candidates in finished
+        ]
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""
@@ -171,6 +173,14 @@ def _finished(draft: Draft, found: _Found) -> Candidate | None:
     if not draft.is_plain:
         text = draft.finish(found.words if found.words is not None else as_words(found.text))
     return None if text is None else Candidate(text=text, score=found.score, flags=found.flags)
+
+
+def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Keep the best of those that read the same, which were found in other pieces."""
+    best: dict[str, Candidate] = {}
+    for candidate in candidates:
+        best.setdefault(candidate.text, candidate)
+    return list(best.values())
 
 
 def _between(draft: Draft) -> list[tuple[int, int]]:

@@ -21,7 +21,9 @@ class Word:
     """What stands between it and the word before."""
     text: str
     source: int | None = None
-    """Where the source word begins that it translates, if that is known."""
+    """Where the source word begins that it looked at most, if that is known."""
+    looked_at: tuple[int, ...] = ()
+    """Where the source words begin that it looked at more than all other words did."""
     is_fixed: bool = False
     """Whether it stands as it must, so that nobody may change it."""
 
