@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 
+settings.register_profile("repeatable", derandomize=True)  # who changes nothing breaks nothing
+settings.load_profile("repeatable")
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
 SIZES = """
