@@ -78,14 +78,15 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         return Draft(
             shown=_with_spans(without_strange_capitals(shown, tokenizer.knows), bare, spans),
             bare=bare,
-            tags=read_elements(marks, find_words(bare), len(bare)),
+            tags=read_elements(marks, find_words(bare) if marks else (), len(bare)),
             spans=tuple(spans),
             case=case,
         )
 
-    as_written, ordinary = draft(bare, None), draft(as_sentence(bare), case)
+    as_written = draft(bare, None)
     if not case:
         return [as_written]
+    ordinary = draft(as_sentence(bare), case)
     # Capitals may begin words because it is a title, or because they are names.
     could_be_names = case == "title" and as_written.shown != ordinary.shown
     return [ordinary, as_written] if could_be_names else [ordinary]

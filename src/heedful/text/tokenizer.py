@@ -44,6 +44,7 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._known: dict[str, bool] = {}
         self._space_bytes = [
             self._processor.piece_to_id(f"<0x{byte:02X}>") for byte in _SPACE.encode()
         ]
@@ -105,7 +106,9 @@ class Tokenizer:
 
     def knows(self, text: str) -> bool:
         """Whether a character, or a few, have a piece of their own."""
-        return int(self._processor.piece_to_id(text)) != UNK
+        if text not in self._known:
+            self._known[text] = self._processor.piece_to_id(text) != UNK
+        return self._known[text]
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
