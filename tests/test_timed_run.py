@@ -14,6 +14,8 @@ from heedful.run import Finished, Prepared, Started, Validation, WentBack, train
 from heedful.training.budget import Stopwatch
 from heedful.training.trainer import Step
 
+pytestmark = pytest.mark.slow
+
 MINUTES = 0.5
 TICK = 0.2  # seconds
 
