@@ -491,8 +491,6 @@ from pathlib import Path
 import heedful.display, heedful.run
 from heedful.__main__ import main
 
-pytestmark = pytest.mark.slow
-
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 limit = pages * resource.getpagesize() + (256 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
