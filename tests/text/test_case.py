@@ -43,3 +43,7 @@ def test_the_case_is_carried_over_but_for_what_is_fixed():
 def test_capitals_that_only_a_vocabulary_of_small_letters_lacks_are_written_small():
     assert without_strange_capitals("Ab Ж", set("ab").__contains__) == "ab Ж"
     assert without_strange_capitals("Ab", set("Aab").__contains__) == "Ab"
+
+
+def test_abbreviations_are_no_capitals_to_carry_over():
+    assert find_case("1:43 AM – 9:03 PM") is None

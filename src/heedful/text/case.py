@@ -8,7 +8,7 @@ from heedful.text.words import Word, find_words
 
 Case = Literal["upper", "title"]
 
-_SHOUTED = 7  # letters of a single word in capitals that is hardly an abbreviation
+_SHOUTED = 7  # letters in capitals that are hardly abbreviations, such as AM and PM
 _SMALL = 3  # letters of a word that titles leave small: of, the, and
 
 
@@ -16,7 +16,7 @@ def find_case(text: str) -> Case | None:
     """Tell whether a text is written in capitals, or with its words capitalised as in titles."""
     words = [text[start:end] for start, end in find_words(text) if text[start:end].isalpha()]
     if words and all(word.isupper() for word in words):
-        return "upper" if sum(map(len, words)) >= (4 if len(words) > 1 else _SHOUTED) else None
+        return "upper" if sum(map(len, words)) >= _SHOUTED else None
     longer = [word for word in words if len(word) > _SMALL]
     is_title = len(longer) > 2 and words[0][0].isupper() and all(map(str.istitle, longer))
     return "title" if is_title else None
