@@ -88,8 +88,7 @@ def translate_file(
     resume: bool = False,
 ) -> None:
     """Translate a file into a file; stopped on the way, another run can go on from there."""
-    num_lines = sum(1 for _ in read(input))  # and what is no text is refused before the work
-    digest = _digest(f"{line}\n".encode() for line in read(input))
+    num_lines, digest = _counted(read(input))  # and what is no text is refused before the work
     file = PartialFile(output, {"--input": digest, **about})
     try:
         with stop_on_signals() as stop, file.begun(resume=resume, note_every=CHUNK):
@@ -143,6 +142,15 @@ def _converse(translator: Translator, options: dict[str, Any]) -> None:
     from heedful.conversation import converse
 
     converse(translator, Console(), **options)
+
+
+def _counted(lines: Iterable[str]) -> tuple[int, str]:
+    """Count lines, and return what stands for all of them."""
+    digest, number = blake2b(digest_size=8), 0
+    for line in lines:
+        digest.update(f"{line}\n".encode())
+        number += 1
+    return number, digest.hexdigest()
 
 
 def _digest(parts: Iterable[bytes]) -> str:
