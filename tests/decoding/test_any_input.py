@@ -32,11 +32,14 @@ class Words(SilentEngine):
         self.rewrite = rewrite
         self.calls = []
 
-    def search(self, sources, config, attention=False, no_repeat=0, **options):
-        self.calls.append((len(sources), attention, no_repeat))
-        return [[self.hypothesis(source, attention, no_repeat)] for source in sources]
+    def search(self, sources, config, attention, no_repeat=0, **options):
+        self.calls.append((len(sources), sum(attention), no_repeat))
+        return [
+            [self.hypothesis(source, is_watched, no_repeat)]
+            for source, is_watched in zip(sources, attention, strict=True)
+        ]
 
-    def hypothesis(self, source, attention, no_repeat):
+    def hypothesis(self, source, is_watched, no_repeat):
         words = self.cut(source)
         if no_repeat:
             return Hypothesis(tuple(source), -1.0)
@@ -47,7 +50,7 @@ class Words(SilentEngine):
             row = [float(start <= at < start + length) for at in range(len(source))]
             pieces += ids
             looks += [tuple(row)] * len(ids)
-        return Hypothesis(tuple(pieces), -1.0, True, tuple(looks) if attention else None)
+        return Hypothesis(tuple(pieces), -1.0, True, tuple(looks) if is_watched else None)
 
     def cut(self, source):
         """Give each word's ids and where they begin."""
@@ -125,7 +128,7 @@ def test_paragraphs_and_spacing_of_a_long_text_come_back():
     translation = Translator(TOKENIZER, engine).translate(text)
 
     assert translation.text == "\n\n".join([" ".join(["cats"] * 20)] * 3)
-    assert engine.calls == [(60, False, 0)]
+    assert engine.calls == [(60, 0, 0)]
 
 
 @pytest.mark.parametrize("rewrite", [echo, backwards, mangle, nothing, nonsense])
@@ -243,7 +246,7 @@ def test_attention_is_asked_for_only_where_it_is_needed():
 
     Translator(TOKENIZER, engine).translate(["a dog", "a <b>dog</b>", "a cat"])
 
-    assert engine.calls == [(2, False, 0), (1, True, 0)]
+    assert engine.calls == [(3, 1, 0)]
 
 
 def test_controls_that_a_model_spells_in_bytes_do_not_get_out():

@@ -85,8 +85,8 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
     sources = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
     config = SearchConfig(beam_size=beam_size)
 
-    ours = PyTorchEngine(model, chosen).search(sources, config, attention=True)
-    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=True)
+    ours = PyTorchEngine(model, chosen).search(sources, config, attention=[True] * 3)
+    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=[True] * 3)
 
     for source, one, other in zip(sources, ours, theirs, strict=True):
         for mine, yours in zip(one, other, strict=True):
@@ -96,6 +96,15 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
             np.testing.assert_allclose(attention, yours.attention, atol=1e-4)
 
 
+def test_attention_comes_with_the_sources_it_was_asked_for(tmp_path, tokenizer):
+    folder, model = exported(tmp_path / "model", tokenizer)
+    sources = [[9, 10], [5, 6, 7], [9, 10]]
+
+    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, EXACT)):
+        found = engine.search(sources, SearchConfig(beam_size=2), attention=[False, True, True])
+        assert [best.attention is not None for best, *_ in found] == [False, True, True]
+
+
 def test_another_head_looks_elsewhere(tmp_path, tokenizer):
     config, looks = SearchConfig(beam_size=1), set()
     for head in (None, 0, 1, 2, 3):
@@ -103,7 +112,7 @@ def test_another_head_looks_elsewhere(tmp_path, tokenizer):
             chosen = AlignmentHead(layer=1, head=head, shift=shift)
             folder, _ = exported(tmp_path / "model", tokenizer, chosen)
             ((best,),) = CTranslate2Engine(folder, EXACT).search(
-                [[5, 6, 7]], config, attention=True
+                [[5, 6, 7]], config, attention=[True]
             )
             looks.add(best.attention[:2])
 
@@ -153,7 +162,7 @@ def test_what_was_found_is_read_as_it_was_written(tmp_path, tokenizer):
     _, model = exported(tmp_path / "model", tokenizer)
     engine = PyTorchEngine(model)
 
-    found = engine.search(SOURCES, SearchConfig(beam_size=1), attention=True)
+    found = engine.search(SOURCES, SearchConfig(beam_size=1), attention=[True] * 3)
     readings = engine.read(SOURCES, [best.pieces for (best,) in found])
 
     for (best,), reading in zip(found, readings, strict=True):

@@ -4,9 +4,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import ctranslate2
 
@@ -34,6 +34,14 @@ def most_pieces(config: ModelConfig) -> int:
     return config.max_length if config.positions == "learned" else _LONGEST
 
 
+class _Wish(NamedTuple):
+    """A source, how its translation begins, and whether to tell where the model looked."""
+
+    source: tuple[int, ...]
+    prefix: tuple[int, ...]
+    is_watched: bool
+
+
 class CTranslate2Engine:
     """Translates ids to ids with an exported model.
 
@@ -59,7 +67,7 @@ class CTranslate2Engine:
         sources: Sequence[list[int]],
         config: SearchConfig,
         *,
-        attention: bool = False,
+        attention: Sequence[bool] = (),
         no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
@@ -67,16 +75,16 @@ class CTranslate2Engine:
         """Find the best hypotheses of every source, best first; equal ones are searched once."""
         if len(sources) >= _MANY:
             self._settle()
-        wishes = list(
-            zip(map(tuple, sources), map(tuple, prefixes or [()] * len(sources)), strict=True)
-        )
-        search = partial(
-            self._search,
-            config=config,
-            sampling=sampling,
-            return_attention=attention,
-            no_repeat_ngram_size=no_repeat,
-        )
+        wishes = [
+            _Wish(tuple(source), tuple(prefix), is_watched)
+            for source, prefix, is_watched in zip(
+                sources,
+                prefixes or repeat((), len(sources)),
+                attention or repeat(False, len(sources)),
+                strict=True,
+            )
+        ]
+        search = partial(self._search, config=config, sampling=sampling, no_repeat=no_repeat)
         if sampling:
             return self._search_each(wishes, search, config, sampling)
         distinct = list(dict.fromkeys(wishes))
@@ -85,29 +93,27 @@ class CTranslate2Engine:
 
     def _search_each(
         self,
-        wishes: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+        wishes: Sequence[_Wish],
         search: Callable[..., list[list[Hypothesis]]],
         config: SearchConfig,
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
-        """Search for sources with prefixes, and keep each to its own length limit."""
-        sources, prefixes = [source for source, _ in wishes], [prefix for _, prefix in wishes]
+        """Search, and keep each source to its own length limit."""
         limits = [
-            min(length_limit(len(source), len(prefix)), self._most_pieces)
-            for source, prefix in wishes
+            min(length_limit(len(wish.source), len(wish.prefix)), self._most_pieces)
+            for wish in wishes
         ]
         longest = max(limits, default=0)
-        found = search(sources, prefixes, limit=longest)
-        for index, limit in enumerate(limits):
+        found = search(wishes, limit=longest)
+        for index, (wish, limit) in enumerate(zip(wishes, limits, strict=True)):
             # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
             # alone, and what was drawn by chance is cut off.
             is_over = any(len(hypothesis.pieces) >= limit for hypothesis in found[index])
             if is_over and limit < longest:
-                alone = [sources[index]], [prefixes[index]]
                 found[index] = (
-                    [self._cut(*alone, found[index][0], limit)]
+                    [self._cut(wish, found[index][0], limit)]
                     if sampling
-                    else search(*alone, limit=limit)[0]
+                    else search([wish], limit=limit)[0]
                 )
         return [best_first(hypotheses, config) for hypotheses in found]
 
@@ -179,18 +185,18 @@ class CTranslate2Engine:
 
     def _search(
         self,
-        sources: Sequence[Sequence[int]],
-        prefixes: Sequence[Sequence[int]],
+        wishes: Sequence[_Wish],
         *,
         config: SearchConfig,
         limit: int,
         sampling: Sampling | None,
-        **options: Any,
+        no_repeat: int,
     ) -> list[list[Hypothesis]]:
         translator, chance = self._chosen(sampling)
+        has_prefix = any(wish.prefix for wish in wishes)
         results = translator.translate_batch(
-            [self._spell(source) for source in sources],
-            target_prefix=[self._spell(prefix) for prefix in prefixes] if any(prefixes) else None,
+            [self._spell(wish.source) for wish in wishes],
+            target_prefix=[self._spell(wish.prefix) for wish in wishes] if has_prefix else None,
             beam_size=config.beam_size,
             patience=config.num_ended / config.beam_size,
             num_hypotheses=config.num_ended,
@@ -200,32 +206,29 @@ class CTranslate2Engine:
             max_input_length=0,
             max_batch_size=self._layout.batch_tokens,
             batch_type="tokens",
+            no_repeat_ngram_size=no_repeat,
+            return_attention=any(wish.is_watched for wish in wishes),  # takes time when it is read
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=self._shortlist and len(sources) >= _MANY and not sampling,
-            **options,
+            use_vmap=self._shortlist and len(wishes) >= _MANY and not sampling,
             **chance,
         )
         return [
             [
                 self._hypothesis(*found)
-                for found in zip_longest(result.hypotheses, result.scores, result.attention)
+                for found in zip_longest(
+                    result.hypotheses, result.scores, result.attention if wish.is_watched else ()
+                )
             ]
-            for result in results
+            for wish, result in zip(wishes, results, strict=True)
         ]
 
-    def _cut(
-        self,
-        sources: list[tuple[int, ...]],
-        prefixes: list[tuple[int, ...]],
-        hypothesis: Hypothesis,
-        limit: int,
-    ) -> Hypothesis:
-        (reading,) = self.read(sources, [hypothesis.pieces])
+    def _cut(self, wish: _Wish, hypothesis: Hypothesis, limit: int) -> Hypothesis:
+        (reading,) = self.read([wish.source], [hypothesis.pieces])
         return Hypothesis(
             hypothesis.pieces[:limit],
-            sum(reading.log_probabilities[len(prefixes[0]) : limit]),
+            sum(reading.log_probabilities[len(wish.prefix) : limit]),
             is_finished=False,
             attention=hypothesis.attention and hypothesis.attention[:limit],
         )
@@ -247,7 +250,7 @@ class CTranslate2Engine:
     def _hypothesis(
         self, pieces: list[str], log_probability: float, steps: list[list[float]] | None
     ) -> Hypothesis:
-        ids = tuple(self._ids[piece] for piece in pieces)
+        ids = tuple(map(self._ids.__getitem__, pieces))
         is_finished = ids[-1:] == (EOS,)
         ids = ids[:-1] if is_finished else ids
         attention = attention_of_pieces(steps, len(ids), self._shift) if steps else None

@@ -16,9 +16,11 @@ _LONGER, _EXTRA = 3, 20  # output may have so many times the pieces of its sourc
 
 def alarm(source: Sequence[int], hypothesis: Hypothesis) -> Alarm | None:
     """Tell what is wrong with a hypothesis, if anything."""
-    turns = most_turns(hypothesis.pieces)
-    if turns > _MOST_TURNS and turns > 2 * most_turns(source):
-        return "repetition"
+    num_again = len(hypothesis.pieces) - len(set(hypothesis.pieces))
+    if num_again >= _MOST_TURNS:  # else there is no loop, which is soon told
+        turns = most_turns(hypothesis.pieces)
+        if turns > _MOST_TURNS and turns > 2 * most_turns(source):
+            return "repetition"
     is_absurd = not 0 < len(hypothesis.pieces) <= _LONGER * len(source) + _EXTRA
     return "length" if is_absurd or not hypothesis.is_finished else None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from heedful.errors import ConfigError
 
-PATIENCE = 2  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
+PATIENCE = 1.5  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
 
 
@@ -30,7 +30,7 @@ class SearchConfig:
     @property
     def num_ended(self) -> int:
         """Hypotheses that must have ended before a sentence is done."""
-        return 1 if self.beam_size == 1 else PATIENCE * self.beam_size
+        return 1 if self.beam_size == 1 else math.ceil(PATIENCE * self.beam_size)
 
     def __post_init__(self) -> None:
         if self.beam_size < 1:

@@ -51,7 +51,7 @@ class PyTorchEngine:
         sources: Sequence[list[int]],
         config: SearchConfig,
         *,
-        attention: bool = False,
+        attention: Sequence[bool] = (),
         no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
@@ -59,6 +59,7 @@ class PyTorchEngine:
         """Find the best hypotheses of every source, best first; sorts by length within."""
         self.model.eval()
         prefixes, dice = prefixes or [()] * len(sources), _dice(sampling, len(sources))
+        attention = attention or [False] * len(sources)
         batches = _plan(sources, config.beam_size)
 
         @torch.no_grad()
@@ -73,7 +74,10 @@ class PyTorchEngine:
                 found = [[h] for h in greedy_search(step, state, limits, no_repeat)]
             else:
                 found = beam_search(step, state, limits, config, no_repeat)
-            return self._with_attention(chosen, found) if attention else found
+            return [
+                self._with_attention(sources[index], hypotheses) if attention[index] else hypotheses
+                for index, hypotheses in zip(batch, found, strict=True)
+            ]
 
         with self._one_at_a_time:
             results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
@@ -110,21 +114,14 @@ class PyTorchEngine:
         ]
         return Forced(encoded, pad([list(prefix) for prefix in prefixes])), limits
 
-    def _with_attention(
-        self, sources: list[list[int]], found: list[list[Hypothesis]]
-    ) -> list[list[Hypothesis]]:
+    def _with_attention(self, source: list[int], hypotheses: list[Hypothesis]) -> list[Hypothesis]:
         """Read what was found once more, and note where the head that aligns best looked."""
         watched = _Watched(self.model, self.alignment_head)
-        noted = []
-        for source, hypotheses in zip(sources, found, strict=True):
-            _, looks = watched(source, [hypothesis.pieces for hypothesis in hypotheses])
-            noted.append(
-                [
-                    _with_steps(hypothesis, steps, self.alignment_head.shift)
-                    for hypothesis, steps in zip(hypotheses, looks, strict=True)
-                ]
-            )
-        return noted
+        _, looks = watched(source, [hypothesis.pieces for hypothesis in hypotheses])
+        return [
+            _with_steps(hypothesis, steps, self.alignment_head.shift)
+            for hypothesis, steps in zip(hypotheses, looks, strict=True)
+        ]
 
     @property
     def _device(self) -> torch.device:

@@ -132,8 +132,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
-    The state starts with one row per sentence. A sentence is done when two beams' worth of
-    hypotheses have ended, or at its length limit.
+    The state starts with one row per sentence. A sentence is done when one and a
+    half beams' worth of hypotheses have ended, or at its length limit.
     """
     beams = _Beams(max_lengths, config)
     while len(beams.sentences):

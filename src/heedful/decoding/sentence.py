@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Protocol, runtime_checkable
 
 from heedful.decoding.draft import Draft, drafts_of
-from heedful.decoding.guard import NO_REPEAT, alarm
+from heedful.decoding.guard import NO_REPEAT, Alarm, alarm
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.decoding.links import link_words
 from heedful.decoding.restore import find_missing
@@ -29,16 +28,16 @@ class Engine(Protocol):
         sources: Sequence[list[int]],
         config: SearchConfig,
         *,
-        attention: bool = False,
+        attention: Sequence[bool] = (),
         no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first.
 
-        They come with their attention over the source if asked, and never write as many pieces
-        in a row as `no_repeat` says a second time. Each begins with its prefix, if there are any.
-        With sampling, one is drawn by chance.
+        They come with their attention over the sources for which it is asked, and never write
+        as many pieces in a row as `no_repeat` says a second time. Each begins with its prefix, if
+        there are any. With sampling, one is drawn by chance.
         """
 
     def read(
@@ -85,7 +84,10 @@ class SentenceTranslator:
         """Return the candidates of every sentence, best first."""
         drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
         flat = list(chain(*(ways for _, ways in drafts)))
-        finished = iter(self._finish(flat, self._find(flat, config), config))
+        found = self.search(
+            [draft.shown for draft in flat], config, [draft.needs_links for draft in flat]
+        )
+        finished = iter(self._finish(flat, found, config))
         return [
             max((next(finished) for _ in ways), key=lambda candidates: candidates[0].score)
             if ways
@@ -94,21 +96,11 @@ class SentenceTranslator:
         ]
 
     def search(
-        self, texts: Sequence[str], config: SearchConfig, *, attention: bool = False
+        self, texts: Sequence[str], config: SearchConfig, needs_links: Sequence[bool]
     ) -> list[list[_Found]]:
-        """Search, and once more without loops where that ended in one, or not at all."""
+        """Search for every text, and see which word translates which where that is needed."""
         sources = [self.tokenizer.encode(text) for text in texts]
-        search = partial(self.engine.search, config=config, attention=attention)
-        hypotheses = search(sources)
-        alarms = {
-            index: flag
-            for index, source in enumerate(sources)
-            if (flag := alarm(source, hypotheses[index][0]))
-        }
-        again = search([sources[index] for index in alarms], no_repeat=NO_REPEAT) if alarms else []
-        for index, others in zip(alarms, again, strict=True):
-            if not alarm(sources[index], others[0]):
-                hypotheses[index] = others
+        hypotheses, alarms = self._search(sources, config, needs_links)
         return [
             [
                 self._found(source, hypothesis, config, (alarms[index],) if index in alarms else ())
@@ -116,6 +108,28 @@ class SentenceTranslator:
             ]
             for index, source in enumerate(sources)
         ]
+
+    def _search(
+        self, sources: list[list[int]], config: SearchConfig, needs_links: Sequence[bool]
+    ) -> tuple[list[list[Hypothesis]], dict[int, Alarm]]:
+        """Search, and once more without loops where that ended in one, or not at all."""
+        hypotheses = self.engine.search(sources, config, attention=needs_links)
+        alarms = {
+            index: flag
+            for index, source in enumerate(sources)
+            if (flag := alarm(source, hypotheses[index][0]))
+        }
+        if alarms:
+            again = self.engine.search(
+                [sources[index] for index in alarms],
+                config,
+                attention=[needs_links[index] for index in alarms],
+                no_repeat=NO_REPEAT,
+            )
+            for index, others in zip(alarms, again, strict=True):
+                if not alarm(sources[index], others[0]):
+                    hypotheses[index] = others
+        return hypotheses, alarms
 
     def _found(
         self,
@@ -131,16 +145,6 @@ class SentenceTranslator:
         spelt = [_CONTROLS.sub(" ", piece) for piece in self.tokenizer.spell(hypothesis.pieces)]
         words = link_words(self.tokenizer.spell(source), spelt, hypothesis.attention)
         return _Found(join_words(words), words, score, flags)
-
-    def _find(self, drafts: Sequence[Draft], config: SearchConfig) -> list[list[_Found]]:
-        """Search all drafts, and ask for the attention of those that need it."""
-        found: dict[int, list[_Found]] = {}
-        for attention in (False, True):
-            chosen = [i for i, draft in enumerate(drafts) if draft.needs_links == attention]
-            texts = [drafts[index].shown for index in chosen]
-            results = self.search(texts, config, attention=attention) if chosen else []
-            found.update(zip(chosen, results, strict=True))
-        return [found[index] for index in range(len(drafts))]
 
     def _finish(
         self, drafts: Sequence[Draft], found: list[list[_Found]], config: SearchConfig
@@ -161,7 +165,7 @@ class SentenceTranslator:
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""
         texts = [draft.shown[start:end] for draft in drafts for start, end in _between(draft)]
-        found = iter(self.search(texts, config, attention=True) if texts else [])
+        found = iter(self.search(texts, config, [True] * len(texts)) if texts else [])
         return [
             _joined(draft, {start: next(found)[0].words or [] for start, _ in _between(draft)})
             for draft in drafts

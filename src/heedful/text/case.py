@@ -1,7 +1,9 @@
 """ALL CAPS and Title Case: read as ordinary text, and carried over to the translation."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Literal
 
 from heedful.text.words import Word, find_words
@@ -14,12 +16,20 @@ _SMALL = 3  # letters of a word that titles leave small: of, the, and
 
 def find_case(text: str) -> Case | None:
     """Tell whether a text is written in capitals, or with its words capitalised as in titles."""
+    if _small_word().search(text):
+        return None
     words = [text[start:end] for start, end in find_words(text) if text[start:end].isalpha()]
     if words and all(word.isupper() for word in words):
         return "upper" if sum(map(len, words)) >= _SHOUTED else None
     longer = [word for word in words if len(word) > _SMALL]
     is_title = len(longer) > 2 and words[0][0].isupper() and all(map(str.istitle, longer))
     return "title" if is_title else None
+
+
+@cache
+def _small_word() -> re.Pattern[str]:
+    """Match what settles the matter in most texts: a word no title would leave small."""
+    return re.compile(rf"(?<![^ ])[a-z]{{{_SMALL + 1},}}(?![^ .,])")
 
 
 def as_sentence(text: str) -> str:

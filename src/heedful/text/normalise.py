@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-_SPACES = re.compile(r"[ \t\n\v\f\r]+")
+_SPACES = re.compile(r" [ \t\n\v\f\r]+|[\t\n\v\f\r][ \t\n\v\f\r]*")  # but not a single space
 
 
 def normalise(text: str) -> str:

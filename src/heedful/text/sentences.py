@@ -45,6 +45,8 @@ _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 def cut_text(text: str) -> list[Range]:
     """Find the ranges to be translated one by one, in order; the rest comes back as it is."""
+    if text.isprintable() and "<" not in text and "  " not in text and _num_bytes(text) <= LONG:
+        return list(_trimmed(text, [(0, len(text))]))  # a line like most others
     unbroken = _mark_insides(text)
     ranges: list[Range] = []
     for start, end in _between_separators(text, unbroken):
