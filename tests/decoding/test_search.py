@@ -24,6 +24,7 @@ from heedful.decoding.search import (
     forced,
     greedy_search,
     sample,
+    top,
 )
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS
@@ -137,6 +138,19 @@ def test_a_beam_of_one_is_greedy_search(seed, count, max_length):
     beams = search(*tables, beam_size=1, max_length=max_length)
 
     assert [best for (best,) in beams] == greedy(*tables, max_length=max_length)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), num_pieces=st.integers(1, 300), count=st.integers(1, 12))
+def test_the_best_pieces_are_those_that_ranking_all_of_them_finds(seed, num_pieces, count):
+    scores = torch.randn(3, num_pieces, generator=torch.Generator().manual_seed(seed))
+    count = min(count, num_pieces)
+
+    values, pieces = top(scores, count)
+
+    expected = scores.topk(count)
+    torch.testing.assert_close(values, expected.values, rtol=0, atol=0)
+    torch.testing.assert_close(pieces, expected.indices)
 
 
 @settings(deadline=None, max_examples=60)

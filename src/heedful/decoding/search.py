@@ -21,6 +21,9 @@ class State(Protocol):
         """Keep the given rows, in the given order."""
 
 
+_BLOCK = 64  # pieces that are passed over together if their best is not good enough
+
+
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
@@ -33,7 +36,7 @@ def greedy_search(
     step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
 ) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
-    return _follow(step, state, max_lengths, lambda likely, _: likely.max(dim=1).indices, no_repeat)
+    return _follow(step, state, max_lengths, lambda likely, _: top(likely, 1)[1][:, 0], no_repeat)
 
 
 def sample(
@@ -145,6 +148,25 @@ def beam_search(
     return [best_first(found, config) for found in beams.found]
 
 
+def top(
+    scores: Float[Tensor, "rows vocab"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """Find the best scores of every row, best first, and their pieces.
+
+    They lie in the blocks whose maxima are best. To look for maxima is many times cheaper than to
+    rank, and only what is in these blocks need be ranked.
+    """
+    in_blocks = scores.size(1) // _BLOCK * _BLOCK
+    pieces = torch.arange(scores.size(1))
+    blocks = scores[:, :in_blocks].unflatten(1, (-1, _BLOCK))
+    best = blocks.amax(dim=2).topk(min(count, blocks.size(1))).indices
+    near = blocks.gather(1, best[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)
+    near_pieces = pieces[:in_blocks].unflatten(0, (-1, _BLOCK))[best].flatten(1)
+    rest = pieces[in_blocks:].expand(len(scores), -1)
+    values, places = torch.cat([near, scores[:, in_blocks:]], dim=1).topk(count)
+    return values, torch.cat([near_pieces, rest], dim=1).gather(1, places)
+
+
 def forbid_repeats(
     log_probabilities: Float[Tensor, "rows vocab"], written: Int[Tensor, "rows length"], size: int
 ) -> Float[Tensor, "rows vocab"]:
@@ -173,13 +195,15 @@ class _Beams:
 
     def advance(self, log_probabilities: Float[Tensor, "rows vocab"]) -> Int[Tensor, " chosen"]:
         """Grow every beam by one piece and return the rows that its new hypotheses come from."""
-        vocab_size = log_probabilities.size(1)
         width = self.totals.size(1)
-        candidates = self.totals[:, :, None] + log_probabilities.unflatten(0, (-1, width))
         # Twice the beam, so that a beam's worth goes on even if as many end here.
-        num_candidates = min(2 * self.beam_size, width * vocab_size)
-        totals, flat = candidates.flatten(1).topk(num_candidates)
-        parents, pieces = flat // vocab_size, flat % vocab_size
+        num_each = min(2 * self.beam_size, log_probabilities.size(1))
+        likely, next_pieces = (
+            t.unflatten(0, (-1, width)) for t in top(log_probabilities, num_each)
+        )
+        candidates = (self.totals[:, :, None] + likely).flatten(1)
+        totals, chosen = candidates.topk(min(2 * self.beam_size, candidates.size(1)))
+        parents, pieces = chosen // num_each, next_pieces.flatten(1).gather(1, chosen)
         parents_written = self.written.gather(
             1, parents[:, :, None].expand(-1, -1, self.written.size(2))
         )

@@ -53,7 +53,7 @@ class KeyValue:
 
     def select(self, rows: Int[Tensor, " chosen"]) -> "KeyValue":
         """Keep the given batch rows, in the given order."""
-        return KeyValue(self.key[rows], self.value[rows])
+        return KeyValue(self.key.index_select(0, rows), self.value.index_select(0, rows))
 
     def nothing(self) -> "KeyValue":
         """Offer no position, in the same batch, heads and widths."""
