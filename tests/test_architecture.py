@@ -21,6 +21,7 @@ ORDER = [
     {"evaluation", "explain", "interop", "curves"},
     {"recipe", "terminal", "formats", "conversation"},
     {"planning", "translating"},
+    {"beginning", "events"},
     {"run"},
     {"doctor"},
     {"display"},

@@ -8,11 +8,12 @@ from rich.console import Console
 
 from heedful.display import show
 from heedful.evaluation import Score
+from heedful.events import Finished, RolledBack, Started, Validation, WentBack
 from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
-from heedful.run import Finished, RolledBack, Started, Validation, WentBack, train_model
+from heedful.run import train_model
 from heedful.terminal import score_lines
 from heedful.training.trainer import Step
 

@@ -11,9 +11,10 @@ from rich.console import Console
 from heedful.display import show
 from heedful.doctor import Diagnosis, attend, watch
 from heedful.evaluation import Score
+from heedful.events import Finished, RolledBack, Started, Validation
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
-from heedful.run import Finished, RolledBack, Started, Validation, train_model
+from heedful.run import train_model
 from heedful.training.trainer import Step
 
 Pairs = list[tuple[str, str]]

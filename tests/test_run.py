@@ -6,8 +6,9 @@ import torch
 
 from heedful.checkpoint import Checkpoints, load_model
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
+from heedful.events import Finished, Prepared, Started, Validation
 from heedful.recipe import load_recipe
-from heedful.run import Finished, Prepared, Started, Validation, train_model
+from heedful.run import train_model
 from heedful.training.averaging import mean_weights
 from heedful.training.trainer import Step
 

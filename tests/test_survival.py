@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import StoppedError, TrainingError
+from heedful.events import Finished, RolledBack, Started, Validation, WentBack
 from heedful.recipe import load_recipe
-from heedful.run import Finished, RolledBack, Started, Validation, WentBack, train_model
+from heedful.run import train_model
 from heedful.training.trainer import Step, Trainer
 from tests.conftest import SIZES
 

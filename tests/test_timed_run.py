@@ -8,9 +8,10 @@ import pytest
 
 from heedful.checkpoint import Checkpoints
 from heedful.errors import ConfigError, StoppedError
+from heedful.events import Finished, Prepared, Started, Validation, WentBack
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
-from heedful.run import Finished, Prepared, Started, Validation, WentBack, train_model
+from heedful.run import train_model
 from heedful.training.budget import Stopwatch
 from heedful.training.trainer import Step
 

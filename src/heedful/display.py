@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from heedful.doctor import Diagnosis
+from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.planning import Plan
-from heedful.run import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 

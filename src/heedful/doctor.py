@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.events import Event, Prepared, RolledBack, Validation, WentBack
 from heedful.folder import ModelFolder, write_atomically
-from heedful.run import Event, Prepared, RolledBack, Validation, WentBack
 from heedful.text.alignment import Misalignment, find_misalignment
 from heedful.text.pair_ids import PairIds
 from heedful.text.prepare import PreparedCorpus

@@ -3,11 +3,8 @@
 import json
 import math
 import platform
-import shutil
 import threading
-import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,6 +13,7 @@ from typing import Any
 
 import torch
 
+from heedful.beginning import begin, require_shared_folder
 from heedful.card import model_card
 from heedful.checkpoint import Checkpoints, TrainingState, save_model
 from heedful.curves import write_curves
@@ -24,141 +22,36 @@ from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.errors import (
-    ConfigError,
     DamagedError,
-    ModelFolderError,
     StoppedError,
-    StorageError,
     TrainingError,
 )
-from heedful.evaluation import Score, bleu, evaluate
+from heedful.evaluation import bleu, evaluate
+from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.explain.alignment_choice import choose_alignment_head
 from heedful.folder import ModelFolder, write_atomically
 from heedful.forecast import forecast_bleu
 from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
-from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.planning import (
     BEAM_COST,
     BLEU_SENTENCES,
-    Plan,
-    make_plan,
-    open_choices,
-    readable_bytes,
 )
 from heedful.processes import ALONE, Processes
-from heedful.recipe import Recipe, load_recipe
+from heedful.recipe import Recipe
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
-from heedful.text.corpus import CleaningReport
 from heedful.text.piece_dropout import PieceDropout
-from heedful.text.prepare import PreparedCorpus, prepare
+from heedful.text.prepare import PreparedCorpus
 from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import mean_weights
 from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
-from heedful.training.precision import refuse_missing
-from heedful.training.trainer import Step, Trainer, perplexity, validation_loss
+from heedful.training.trainer import Step, Trainer, validation_loss
 
 _AIM = 0.98  # of the minutes, so that what is misjudged does not break the promise
 _LONGEST_STRETCH = 0.4  # of the time, without a validation
 _RESERVE = 0.1  # of the time, kept for the end until a validation tells what it takes
 _LARGEST_RESERVE = 0.25  # of the time, whatever it tells
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """The corpus is read, cleaned and cut into pieces."""
-
-    corpus: PreparedCorpus
-    report: CleaningReport
-    num_train: int
-    num_valid: int
-    vocab_size: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Started:
-    """Training begins, or goes on after `step` steps."""
-
-    config: ModelConfig
-    num_parameters: int
-    step: int
-    steps: int
-    """In all; 0 when minutes are counted."""
-    minutes: float
-    """For the whole run; 0 when steps are counted."""
-    seconds: float
-    """Spent so far."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Validation:
-    """How the model does on pairs it is not trained on."""
-
-    step: int
-    loss: float
-    """Cross-entropy per target piece."""
-    bleu: Score
-    """Greedy search on the first validation sentences."""
-    is_best: bool
-    num_distinct: int
-    """Different translations among those that BLEU was measured on."""
-    num_distinct_references: int
-    """Different references among the same."""
-    length_ratio: float
-    """Characters of these translations over those of their references."""
-    train_loss: float
-    """Cross-entropy per target piece, with dropout, over the steps since the last validation."""
-    learning_rate: float
-    """Of the last of these steps."""
-    pieces_per_second: float
-    """Target pieces learned from, over the time that these steps took."""
-    progress: float | None = None
-    """How much of the time for training is over, from 0 to 1; nothing when steps are counted."""
-    expected_bleu: float | None = None
-    """What this BLEU will probably be at the end, as soon as there is ground to say so."""
-
-    @property
-    def perplexity(self) -> float:
-        """Of the target pieces."""
-        return perplexity(self.loss)
-
-
-@dataclass(frozen=True, kw_only=True)
-class WentBack:
-    """Checkpoints are damaged, so training goes on from an earlier one, or from the beginning."""
-
-    damage: list[str]
-    """What is wrong with which file, the newest first."""
-    step: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class RolledBack:
-    """The loss diverged, so training goes on from an earlier step at half the learning rate."""
-
-    diverged: Step
-    best_loss: float
-    """The lowest running mean of the training loss before."""
-    step: int
-    rate_scale: float
-    """The part of the scheduled learning rate that is left."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finished:
-    """The model folder is complete."""
-
-    folder: ModelFolder
-    scores: list[Score]
-    """On the validation pairs, by the search of the recipe."""
-    num_averaged: int
-    stopped_early: bool
-    seconds: float
-    """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
-
-
-Event = Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
 
 
 def train_model(
@@ -176,8 +69,8 @@ def train_model(
     """
     folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
     keep_freed_memory()
-    corpus, recipe, plan = processes.by_first(_begin, folder, recipe, processes.device, stopwatch)
-    _require_shared_folder(corpus, processes)
+    corpus, recipe, plan = processes.by_first(begin, folder, recipe, processes.device, stopwatch)
+    require_shared_folder(corpus, processes)
     run = _Run(recipe, folder, corpus, stop or threading.Event(), processes, stopwatch)
     yield Prepared(
         corpus=corpus,
@@ -576,96 +469,6 @@ class _Run:
         return sum(parameter.numel() for parameter in self.model.parameters())
 
 
-def _begin(
-    folder: ModelFolder, recipe: Recipe, device: torch.device, stopwatch: Stopwatch
-) -> tuple[PreparedCorpus, Recipe, Plan | None]:
-    """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
-    refuse_missing(recipe.training.precision, device)
-    _refuse_other_use(folder, recipe)
-    corpus = _prepare(folder, recipe)
-    recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
-    write_atomically(folder.recipe_file, recipe.toml())
-    return corpus, recipe, plan
-
-
-def _require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
-    if not corpus.folder.exists():
-        raise StorageError(
-            f"{corpus.folder}: not there for process {processes.index + 1} of {processes.num}; "
-            "name a folder that all machines share"
-        )
-
-
-def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
-    """Refuse a folder that holds anything but an unfinished run of this recipe."""
-    begun = {folder.training.name, f"{folder.recipe_file.name}.partial"}
-    if folder.is_finished:
-        raise ModelFolderError(
-            f"{folder.path} already holds a finished model; choose another folder, or delete it"
-        )
-    if folder.recipe_file.exists():
-        try:
-            before = tomllib.loads(folder.recipe_file.read_text("utf-8"))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ModelFolderError(
-                f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
-            ) from error
-        now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
-        for section, values in now.items():
-            for name, value in values.items():
-                old = before.get(section, {}).get(name)
-                if old != value and (section, name) not in chosen:
-                    raise ConfigError(
-                        f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
-                        f"{value!r}; go on with the recipe it began with, or choose another folder"
-                    )
-    elif folder.path.exists() and (
-        not folder.path.is_dir() or any(path.name not in begun for path in folder.path.iterdir())
-    ):
-        raise ModelFolderError(
-            f"{folder.path} exists and is not a model folder; choose a new or empty folder"
-        )
-
-
-def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
-    try:
-        return prepare(
-            folder.corpus,
-            recipe.data,
-            recipe.cleaning,
-            recipe.tokenizer,
-            readable_bytes(recipe),
-        )
-    except OSError as error:
-        raise StorageError(
-            f"{folder.training}: the corpus cannot be written, {error.strerror}; "
-            "make room and run the same command again, or choose another folder"
-        ) from error
-    finally:
-        _remove_if_empty(folder.training, folder.path)
-
-
-def _planned(
-    folder: ModelFolder,
-    recipe: Recipe,
-    corpus: PreparedCorpus,
-    stopwatch: Stopwatch,
-    device: torch.device,
-) -> tuple[Recipe, Plan | None]:
-    """Complete a recipe that has minutes by a plan, or by the one that the run began with."""
-    if not recipe.training.minutes:
-        return recipe, None
-    if folder.recipe_file.exists():
-        return load_recipe(str(folder.recipe_file)), None
-    try:
-        plan = make_plan(recipe, corpus, stopwatch, device)
-    except ConfigError:
-        shutil.rmtree(corpus.folder)
-        _remove_if_empty(folder.training, folder.path)
-        raise
-    return plan.recipe, plan
-
-
 def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
     training, cleaning = recipe.training, recipe.cleaning
     return TrainingError(
@@ -678,9 +481,3 @@ def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
 def _is_out_of_memory(error: Exception) -> bool:
     signs = ("out of memory", "can't allocate memory", "not enough memory", "bad_alloc")
     return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
-
-
-def _remove_if_empty(*folders: Path) -> None:
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()

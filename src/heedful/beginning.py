@@ -1,0 +1,114 @@
+"""What goes before the first step: a folder, a corpus and a recipe that fit together."""
+
+import shutil
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from heedful.errors import ConfigError, ModelFolderError, StorageError
+from heedful.folder import ModelFolder, write_atomically
+from heedful.planning import Plan, make_plan, open_choices, readable_bytes
+from heedful.processes import Processes
+from heedful.recipe import Recipe, load_recipe
+from heedful.text.prepare import PreparedCorpus, prepare
+from heedful.training.budget import Stopwatch
+from heedful.training.precision import refuse_missing
+
+
+def begin(
+    folder: ModelFolder, recipe: Recipe, device: torch.device, stopwatch: Stopwatch
+) -> tuple[PreparedCorpus, Recipe, Plan | None]:
+    """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
+    refuse_missing(recipe.training.precision, device)
+    _refuse_other_use(folder, recipe)
+    corpus = _prepare(folder, recipe)
+    recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
+    write_atomically(folder.recipe_file, recipe.toml())
+    return corpus, recipe, plan
+
+
+def require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
+    """Refuse a folder that the other processes do not see."""
+    if not corpus.folder.exists():
+        raise StorageError(
+            f"{corpus.folder}: not there for process {processes.index + 1} of {processes.num}; "
+            "name a folder that all machines share"
+        )
+
+
+def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
+    """Refuse a folder that holds anything but an unfinished run of this recipe."""
+    begun = {folder.training.name, f"{folder.recipe_file.name}.partial"}
+    if folder.is_finished:
+        raise ModelFolderError(
+            f"{folder.path} already holds a finished model; choose another folder, or delete it"
+        )
+    if folder.recipe_file.exists():
+        try:
+            before = tomllib.loads(folder.recipe_file.read_text("utf-8"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ModelFolderError(
+                f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
+            ) from error
+        now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
+        for section, values in now.items():
+            for name, value in values.items():
+                old = before.get(section, {}).get(name)
+                if old != value and (section, name) not in chosen:
+                    raise ConfigError(
+                        f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
+                        f"{value!r}; go on with the recipe it began with, or choose another folder"
+                    )
+    elif folder.path.exists() and (
+        not folder.path.is_dir() or any(path.name not in begun for path in folder.path.iterdir())
+    ):
+        raise ModelFolderError(
+            f"{folder.path} exists and is not a model folder; choose a new or empty folder"
+        )
+
+
+def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+    try:
+        return prepare(
+            folder.corpus,
+            recipe.data,
+            recipe.cleaning,
+            recipe.tokenizer,
+            readable_bytes(recipe),
+        )
+    except OSError as error:
+        raise StorageError(
+            f"{folder.training}: the corpus cannot be written, {error.strerror}; "
+            "make room and run the same command again, or choose another folder"
+        ) from error
+    finally:
+        _remove_if_empty(folder.training, folder.path)
+
+
+def _planned(
+    folder: ModelFolder,
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    stopwatch: Stopwatch,
+    device: torch.device,
+) -> tuple[Recipe, Plan | None]:
+    """Complete a recipe that has minutes by a plan, or by the one that the run began with."""
+    if not recipe.training.minutes:
+        return recipe, None
+    if folder.recipe_file.exists():
+        return load_recipe(str(folder.recipe_file)), None
+    try:
+        plan = make_plan(recipe, corpus, stopwatch, device)
+    except ConfigError:
+        shutil.rmtree(corpus.folder)
+        _remove_if_empty(folder.training, folder.path)
+        raise
+    return plan.recipe, plan
+
+
+def _remove_if_empty(*folders: Path) -> None:
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

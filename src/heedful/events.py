@@ -1,0 +1,107 @@
+"""What a training run tells of: one event after another, for whoever shows or watches it."""
+
+from dataclasses import dataclass
+
+from heedful.evaluation import Score
+from heedful.folder import ModelFolder
+from heedful.model.config import ModelConfig
+from heedful.planning import Plan
+from heedful.text.corpus import CleaningReport
+from heedful.text.prepare import PreparedCorpus
+from heedful.training.trainer import Step, perplexity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """The corpus is read, cleaned and cut into pieces."""
+
+    corpus: PreparedCorpus
+    report: CleaningReport
+    num_train: int
+    num_valid: int
+    vocab_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """Training begins, or goes on after `step` steps."""
+
+    config: ModelConfig
+    num_parameters: int
+    step: int
+    steps: int
+    """In all; 0 when minutes are counted."""
+    minutes: float
+    """For the whole run; 0 when steps are counted."""
+    seconds: float
+    """Spent so far."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validation:
+    """How the model does on pairs it is not trained on."""
+
+    step: int
+    loss: float
+    """Cross-entropy per target piece."""
+    bleu: Score
+    """Greedy search on the first validation sentences."""
+    is_best: bool
+    num_distinct: int
+    """Different translations among those that BLEU was measured on."""
+    num_distinct_references: int
+    """Different references among the same."""
+    length_ratio: float
+    """Characters of these translations over those of their references."""
+    train_loss: float
+    """Cross-entropy per target piece, with dropout, over the steps since the last validation."""
+    learning_rate: float
+    """Of the last of these steps."""
+    pieces_per_second: float
+    """Target pieces learned from, over the time that these steps took."""
+    progress: float | None = None
+    """How much of the time for training is over, from 0 to 1; nothing when steps are counted."""
+    expected_bleu: float | None = None
+    """What this BLEU will probably be at the end, as soon as there is ground to say so."""
+
+    @property
+    def perplexity(self) -> float:
+        """Of the target pieces."""
+        return perplexity(self.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WentBack:
+    """Checkpoints are damaged, so training goes on from an earlier one, or from the beginning."""
+
+    damage: list[str]
+    """What is wrong with which file, the newest first."""
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolledBack:
+    """The loss diverged, so training goes on from an earlier step at half the learning rate."""
+
+    diverged: Step
+    best_loss: float
+    """The lowest running mean of the training loss before."""
+    step: int
+    rate_scale: float
+    """The part of the scheduled learning rate that is left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """The model folder is complete."""
+
+    folder: ModelFolder
+    scores: list[Score]
+    """On the validation pairs, by the search of the recipe."""
+    num_averaged: int
+    stopped_early: bool
+    seconds: float
+    """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
+
+
+Event = Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
