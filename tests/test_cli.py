@@ -86,7 +86,7 @@ def test_help_imports_nothing_heavy(verb):
         "import sys; sys.argv = ['heedful', *sys.argv[1:]]\n"
         "from heedful.__main__ import main\n"
         "try:\n    main()\n"
-        "except SystemExit:\n"
+        "finally:\n"
         "    print(sorted({'torch', 'numpy', 'sentencepiece', 'sacrebleu'} & set(sys.modules)))"
     )
 
@@ -228,6 +228,13 @@ BAD = {
         "minutes must be a number above 0, got -3",
     ),
     "no such locale": (["demo", "--locale", "xx"], "unknown locale 'xx'"),
+    "no such verb": (["trans"], "No such command 'trans'. Did you mean 'train', 'translate'?"),
+    "no such option": (
+        ["translate", "m", "--bogus"],
+        "No such option: --bogus; see: heedful translate --help",
+    ),
+    "no model": (["translate"], "Missing argument 'MODEL'; see: heedful translate --help"),
+    "no number": (["train", "--minutes", "x"], "Invalid value for '--minutes'"),
     "no such test set": (["evaluate", "nowhere", "--source", "t.tsv"], "t.tsv: no such file"),
 }
 
@@ -244,6 +251,27 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
     assert err.startswith(f"heedful: {message}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_verb_the_help_is_shown(heedful):
+    code, out, err = heedful()
+
+    assert code == 2
+    assert "translate" in out + err
+    assert "heedful: " not in err
+
+
+def test_who_has_seen_enough_may_close_the_pipe(model_folder):
+    command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        process.stdin.write(b"a b c\n" * 5_000)
+        process.stdin.close()
+
+        assert process.wait() == 141
+        assert process.stderr.read() == b""
 
 
 def test_invalid_input_is_replaced_on_request_and_all_else_comes_back(heedful, model_folder):

@@ -1,5 +1,6 @@
 """The way in, for `heedful` and `python -m heedful`."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,6 +16,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
 
 
 def _run(arguments: list[str]) -> None:
@@ -24,9 +28,9 @@ def _run(arguments: list[str]) -> None:
 
         translate(Path(arguments[1]), arguments[2:])
     else:
-        from heedful.cli import app
+        from heedful.cli import run
 
-        app()
+        run()
 
 
 def _has_options(arguments: list[str]) -> bool:

@@ -1,5 +1,6 @@
 """The command line: one short function per verb. Whatever is heavy is imported inside."""
 
+import sys
 from collections import deque
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +8,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.exceptions import TyperException
 
 from heedful import __version__
-from heedful.errors import MissingExtraError, refuse_other
+from heedful.errors import ConfigError, MissingExtraError, refuse_other
 
 app = typer.Typer(
     help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
@@ -290,3 +292,17 @@ def _require_train_extra() -> None:
             raise MissingExtraError(
                 f"training needs {name}; install it: pip install 'heedful[train]'"
             )
+
+
+def run() -> None:
+    """Run the verb that was named; a command that cannot be understood is an error like others."""
+    try:
+        app(standalone_mode=False, prog_name="heedful")
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except TyperException as error:
+        if not (message := error.format_message()):
+            sys.exit(2)  # the help was shown, for lack of a verb
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "heedful"
+        raise ConfigError(f"{message.rstrip('.')}; see: {command} --help") from error
