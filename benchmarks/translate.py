@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from benchmarks.fresh import print_fresh_processes
-from benchmarks.translators import OURS, Translate, systems
+from benchmarks.translators import OURS, SHORTLIST, Translate, systems
 from heedful.evaluation import evaluate
 from heedful.folder import ModelFolder
 from heedful.text.corpus import read_lines
@@ -79,7 +79,10 @@ def bulk_table(
 ) -> str:
     """Lay out speed, our lead over each, and BLEU, which shows that all did the same work."""
     tokenizer = folder.tokenizer()
-    lines = ["| system | sentences/s | pieces/s | ours / it | BLEU |", "|---|---|---|---|---|"]
+    lines = [
+        "| system | sentences/s | pieces/s | ours / it | with the shortlist | BLEU |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, taken in turns.items():
         seconds = median(turn.seconds for turn in taken)
         translations = taken[-1].translations
@@ -87,7 +90,7 @@ def bulk_table(
         bleu, *_ = evaluate(translations, references, tokenize="none")
         lines.append(
             f"| {name} | {len(translations) / seconds:,.0f} | {num_pieces / seconds:,.0f} "
-            f"| {_lead(turns, name)} | {bleu.value:.2f} |"
+            f"| {_lead(turns, OURS, name)} | {_lead(turns, SHORTLIST, name)} | {bleu.value:.2f} |"
         )
     return "\n".join(lines)
 
@@ -99,16 +102,16 @@ def single_table(turns: Mapping[str, list[Turn]]) -> str:
         seconds = [turn.seconds for turn in taken]
         lines.append(
             f"| {name} | {len(seconds) / sum(seconds):,.0f} | {median(seconds) * 1e3:.1f} ms "
-            f"| {quantiles(seconds, n=20)[-1] * 1e3:.1f} ms | {_lead(turns, name)} |"
+            f"| {quantiles(seconds, n=20)[-1] * 1e3:.1f} ms | {_lead(turns, OURS, name)} |"
         )
     return "\n".join(lines)
 
 
-def _lead(turns: Mapping[str, list[Turn]], name: str) -> str:
+def _lead(turns: Mapping[str, list[Turn]], ours: str, name: str) -> str:
     """Return how many times faster we are, by the median over turns on the same part."""
-    if name == OURS:
+    if name == ours or ours not in turns:
         return ""
-    pairs = zip(turns[name], turns[OURS], strict=True)
+    pairs = zip(turns[name], turns[ours], strict=True)
     return f"{median(theirs.seconds / ours.seconds for theirs, ours in pairs):.2f}"
 
 

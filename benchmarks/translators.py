@@ -223,6 +223,7 @@ def _in_batches(translate_batch: Translate) -> Translate:
 
 
 OURS = "heedful"
+SHORTLIST = "heedful, shortlist"
 
 
 def systems(folder: Path, parts: Sequence[Sequence[str]], beam_size: int) -> dict[str, Translate]:
@@ -237,6 +238,8 @@ def systems(folder: Path, parts: Sequence[Sequence[str]], beam_size: int) -> dic
         "CTranslate2, best by hand": hand_set_translator(model, parts, beam_size),
         "heedful, PyTorch": heedful_translator(model, "pytorch"),
     }
+    if model.shortlist_file.exists():
+        found[SHORTLIST] = heedful_translator(model, "shortlist")
     if find_spec("transformers") and model.config().normalisation == "pre":
         found["HuggingFace generate"] = huggingface_translator(model)
     if beam_size == 1:
