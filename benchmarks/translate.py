@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from benchmarks.agreement import agreement_table
 from benchmarks.fresh import print_fresh_processes
 from benchmarks.translators import OURS, SHORTLIST, Translate, systems
 from heedful.evaluation import evaluate
@@ -32,11 +33,13 @@ def main(
     single: Annotated[int, typer.Option(help="Sentences that are translated one at a time.")] = 200,
     rounds: Annotated[int, typer.Option(help="Times that the whole is translated.")] = 3,
 ) -> None:
-    """Measure sentences a second in bulk and alone, and how soon a fresh process answers."""
+    """Show that the engines agree, and measure them beside others, in bulk and alone."""
     texts, references = (
         list(read_lines(data / f"test_2016_flickr.lc.norm.tok.{side}.gz"))[:sentences]
         for side in ("en", "de")
     )
+    print(f"\nThe engines on {len(texts):,} sentences:\n")
+    print(agreement_table(ModelFolder(model), texts, references), flush=True)
     for beam_size in (1, 4):
         print(f"\n{len(texts):,} sentences at once, beam {beam_size}:\n")
         parts = [texts] * rounds

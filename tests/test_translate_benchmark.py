@@ -56,6 +56,7 @@ def test_all_that_is_installed_takes_part(model_folder, corpus, tmp_path, monkey
     main(data=tmp_path, model=model_folder.path, sentences=20, single=3, rounds=1)
 
     printed = capsys.readouterr().out
+    assert printed.count("| CTranslate2, float32 | 20 of 20 |") == 2
     for system in ("heedful", "CTranslate2, quickstart", "CTranslate2, best by hand"):
         assert printed.count(f"| {system} |") == 3
     assert printed.count("| loop without cache |") == 2  # it searches greedily alone
