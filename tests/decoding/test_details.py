@@ -43,6 +43,27 @@ def test_what_is_empty_has_no_words_and_is_certain(model_folder):
     assert (other.source_words, other.words, other.alignment) == (("a",), (), ())
 
 
+def test_tags_are_no_words_and_capitals_are_read_as_ordinary_text(model_folder):
+    tokenizer = model_folder.tokenizer()
+    read = []
+
+    class Noting(Reader):
+        def read(self, sources, targets):
+            read.extend([*sources, *targets])
+            return super().read(sources, targets)
+
+    (tagged, shouted) = read_details(
+        tokenizer, Noting(), [("a <b>bc</b>", "<b>bc</b> a"), ("ABC DEF GHI", "BBB <i>CCC</i> DDD")]
+    )
+
+    assert (tagged.source_words, tagged.words) == (("a", "bc"), ("bc", "a"))
+    assert (shouted.source_words, shouted.words) == (("ABC", "DEF", "GHI"), ("BBB", "CCC", "DDD"))
+    assert [tokenizer.decode(ids).lower() for ids in read] == [
+        *("a bc", "abc def ghi", "bc a", "bbb ccc ddd")
+    ]
+    assert all(tokenizer.decode(ids)[1:].islower() for ids in read)
+
+
 def test_sentences_are_counted_on():
     first = Details(source_words=("a", "b"), words=("A",), confidences=(0.5,), alignment=((1, 0),))
 

@@ -7,7 +7,11 @@ from itertools import accumulate, chain
 
 from heedful.decoding.hypothesis import Reading
 from heedful.decoding.sentence import Engine
+from heedful.text.case import as_sentence, find_case, without_strange_capitals
+from heedful.text.markup import take_out
+from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
+from heedful.text.words import find_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +37,23 @@ class Details:
 def read_details(
     tokenizer: Tokenizer, engine: Engine, pairs: Sequence[tuple[str, str]]
 ) -> list[Details]:
-    """Read sentences with their translations, whoever made these."""
-    sources = [tokenizer.encode(source) for source, _ in pairs]
-    targets = [tokenizer.encode(target) for _, target in pairs]
-    written = [index for index, source in enumerate(sources) if source]
+    """Read sentences with their translations, whoever made these; tags are no words of them."""
+    bare = [tuple(take_out(normalise(text))[0] for text in pair) for pair in pairs]
+    ids = [tuple(tokenizer.encode(_as_read(text, tokenizer)) for text in pair) for pair in bare]
+    written = [index for index, (source, _) in enumerate(ids) if source]
     readings = engine.read(
-        [sources[index] for index in written], [targets[index] for index in written]
+        [ids[index][0] for index in written], [ids[index][1] for index in written]
     )
-    found = dict(zip(written, readings, strict=True))
-    return [
-        _details(tokenizer, source, target, found[index]) if index in found else Details()
-        for index, (source, target) in enumerate(zip(sources, targets, strict=True))
-    ]
+    details = [Details()] * len(pairs)
+    for index, reading in zip(written, readings, strict=True):
+        details[index] = _details(tokenizer, bare[index], ids[index], reading)
+    return details
+
+
+def _as_read(text: str, tokenizer: Tokenizer) -> str:
+    """Write a text as a model reads it: in ordinary case, and letter by letter as long."""
+    ordinary = as_sentence(text) if find_case(text) == "upper" else text
+    return without_strange_capitals(ordinary, tokenizer.knows)
 
 
 def join_details(parts: Sequence[Details]) -> Details:
@@ -64,19 +73,23 @@ def join_details(parts: Sequence[Details]) -> Details:
 
 
 def _details(
-    tokenizer: Tokenizer, source: Sequence[int], target: Sequence[int], reading: Reading
+    tokenizer: Tokenizer,
+    texts: Sequence[str],
+    ids: Sequence[Sequence[int]],
+    reading: Reading,
 ) -> Details:
     import numpy as np  # which takes longer than a translation
 
     from heedful.text.word_pieces import best_links, word_pieces
 
-    sources, targets = word_pieces(tokenizer, source), word_pieces(tokenizer, target)
-    likely = reading.log_probabilities[: len(target)]
-    has_both = sources.words and targets.words
+    sources, targets = (word_pieces(tokenizer, side) for side in ids)
+    source_words, words = (tuple(text[a:b] for a, b in find_words(text)) for text in texts)
+    likely = reading.log_probabilities[: len(ids[1])]
+    has_both = source_words and words
     links = best_links(np.array(reading.attention), sources, targets).tolist() if has_both else []
     return Details(
-        source_words=sources.words,
-        words=targets.words,
+        source_words=source_words,
+        words=words,
         confidences=tuple(
             math.exp(sum(value for value, is_part in zip(likely, parts, strict=True) if is_part))
             for parts in targets.membership
