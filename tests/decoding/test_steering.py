@@ -1,10 +1,12 @@
 import pytest
 
 import heedful
+from heedful.decoding.draft import without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
 from heedful.decoding.steering import prefix_pieces
 from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
+from heedful.text.words import find_words
 from tests.conftest import SilentEngine
 
 
@@ -106,11 +108,19 @@ def test_a_word_that_is_not_there_has_no_alternatives(model_folder):
         translator.alternatives(translation, 999)
 
 
-def test_alternatives_are_found_in_one_sentence(model_folder):
+def test_alternatives_are_found_in_the_sentence_that_has_the_word(model_folder):
     translator = heedful.load(model_folder.path)
+    text = "<b>This</b> is a b.\n\tThat is <i>c</i> d."
+    translation = translator.translate(text)
+    (_, first), (source, _) = translation.sentences
+    num_first = len(find_words(without_tags(first)))
 
-    with pytest.raises(ConfigError, match=r"in one sentence, and this text has 2; translate it by"):
-        translator.alternatives(translator.translate("This is a b.\nThat is c d."), 0)
+    others = translator.alternatives(translation, num_first)
+
+    alone = translator.alternatives(translator.translate(source), 0)
+    assert [other.word for other in others] == [other.word for other in alone]
+    assert [other.text for other in others] == [f"{first}\n\t{other.text}" for other in alone]
+    assert others
 
 
 @pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
+from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Reading
 from heedful.decoding.sentence import Engine
-from heedful.text.case import as_sentence, find_case, without_strange_capitals
-from heedful.text.markup import take_out
-from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 
@@ -38,8 +36,8 @@ def read_details(
     tokenizer: Tokenizer, engine: Engine, pairs: Sequence[tuple[str, str]]
 ) -> list[Details]:
     """Read sentences with their translations, whoever made these; tags are no words of them."""
-    bare = [tuple(take_out(normalise(text))[0] for text in pair) for pair in pairs]
-    ids = [tuple(tokenizer.encode(_as_read(text, tokenizer)) for text in pair) for pair in bare]
+    bare = [tuple(map(without_tags, pair)) for pair in pairs]
+    ids = [tuple(tokenizer.encode(as_read(text, tokenizer)) for text in pair) for pair in bare]
     written = [index for index, (source, _) in enumerate(ids) if source]
     readings = engine.read(
         [ids[index][0] for index in written], [ids[index][1] for index in written]
@@ -48,12 +46,6 @@ def read_details(
     for index, reading in zip(written, readings, strict=True):
         details[index] = _details(tokenizer, bare[index], ids[index], reading)
     return details
-
-
-def _as_read(text: str, tokenizer: Tokenizer) -> str:
-    """Write a text as a model reads it: in ordinary case, and letter by letter as long."""
-    ordinary = as_sentence(text) if find_case(text) == "upper" else text
-    return without_strange_capitals(ordinary, tokenizer.knows)
 
 
 def join_details(parts: Sequence[Details]) -> Details:

@@ -92,6 +92,17 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     return [ordinary, as_written] if could_be_names else [ordinary]
 
 
+def without_tags(sentence: str) -> str:
+    """Return the words of a sentence, which tags and pictures are not."""
+    return take_out(normalise(sentence))[0]
+
+
+def as_read(bare: str, tokenizer: Tokenizer) -> str:
+    """Write the words of a sentence as a model reads them: in ordinary case, and as long."""
+    ordinary = as_sentence(bare) if find_case(bare) == "upper" else bare
+    return without_strange_capitals(ordinary, tokenizer.knows)
+
+
 def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:
     """Whether it is a mark that a model learned to translate, from a corpus that spells it so."""
     return copy in ("&apos;", "&quot;") and tokenizer.knows(copy[1:-1])

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.decoding.sentence import Engine
-from heedful.errors import ConfigError
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
@@ -66,6 +66,7 @@ class Alternative:
 
     word: str
     text: str
+    """All of it; the sentence that has the word is without tags and in ordinary case."""
     score: float
     """Log-probability from that word on, over the length penalty."""
 
@@ -104,13 +105,13 @@ def find_alternatives(
     config: SearchConfig,
     count: int,
 ) -> list[Alternative]:
-    """Find other words for one of a translation, likeliest first, and go on from each."""
+    """Find other words for one of a sentence, likeliest first, and go on from each."""
     from heedful.text.word_pieces import word_pieces  # numpy takes longer than a translation
 
-    source_ids, ids = tokenizer.encode(source), tokenizer.encode(text)
+    source_ids, ids = (
+        tokenizer.encode(as_read(without_tags(side), tokenizer)) for side in (source, text)
+    )
     words = word_pieces(tokenizer, ids).words
-    if not 0 <= word < len(words):
-        raise ConfigError(f"there is no word {word} in '{text}'; count from 0 to {len(words) - 1}")
     before = ids[: _start_of_word(tokenizer, ids, word)]
     likely = engine.next_pieces(source_ids, before)
     first = sorted(range(len(likely)), key=likely.__getitem__, reverse=True)[: 2 * count]

@@ -8,6 +8,7 @@ from typing import overload
 
 from heedful.decoding.ahead import ahead
 from heedful.decoding.details import Details, join_details, read_details
+from heedful.decoding.draft import without_tags
 from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.decoding.steering import Alternative, Steering, find_alternatives
@@ -17,6 +18,7 @@ from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.sentences import cut_text
 from heedful.text.tokenizer import Tokenizer
+from heedful.text.words import find_words
 
 CHUNK = 512  # lines translated together, so that lengths can be matched
 _CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two
@@ -130,14 +132,22 @@ class Translator:
 
         Words are those of the details, counted from 0.
         """
-        if len(translation.sentences) != 1:
-            raise ConfigError(
-                f"alternatives are found in one sentence, and this text has "
-                f"{len(translation.sentences)}; translate it by itself"
-            )
-        (pair,) = translation.sentences
         config = self._config(beam_size, alpha)
-        return find_alternatives(self.engine, self.tokenizer, *pair, word, config, count)
+        first, end = 0, 0
+        for source, text in translation.sentences:
+            start = translation.text.index(text, end)
+            end = start + len(text)
+            past = first + len(find_words(without_tags(text)))
+            if first <= word < past:
+                others = find_alternatives(
+                    self.engine, self.tokenizer, source, text, word - first, config, count
+                )
+                before, after = translation.text[:start], translation.text[end:]
+                return [replace(other, text=before + other.text + after) for other in others]
+            first = past
+        raise ConfigError(
+            f"there is no word {word} in '{translation.text}'; count from 0 to {first - 1}"
+        )
 
     def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
         """Translate lines just as the model says, which is what its training is judged by."""
