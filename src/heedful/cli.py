@@ -34,7 +34,9 @@ AlphaOption = Annotated[
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option("--engine", help="ctranslate2 (fast), shortlist (faster in bulk) or pytorch."),
+    typer.Option(
+        "--engine", help="ctranslate2, exact (not rounded), shortlist (fast in bulk) or pytorch."
+    ),
 ]
 
 

@@ -104,6 +104,15 @@ def test_a_shortlist_is_for_many_sources_at_once_and_only_if_asked_for(recorded)
         assert recorder.asked[0] == (len(sources), takes_it)
 
 
+def test_the_exact_engine_finds_what_pytorch_finds_and_is_not_measured(copied, monkeypatch):
+    monkeypatch.setattr("heedful.decoding.layout._measured", None)
+    texts = [f"{a} {b} {c}" for a in "abcdef" for b in "abcdef" for c in "abcd"]
+
+    exact, own = (heedful.load(copied.path, engine) for engine in ("exact", "pytorch"))
+
+    assert [t.text for t in exact.translate(texts)] == [t.text for t in own.translate(texts)]
+
+
 def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
     copied.shortlist_file.unlink()
 

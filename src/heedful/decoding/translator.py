@@ -272,8 +272,10 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
     """Load a model folder and return what translates with it.
 
     The engine is "ctranslate2", which is fast and needs no torch, or "pytorch", which is our own
-    model; by default the first, if the folder has been exported for it. "shortlist" is the first,
-    and faster in bulk: it scores likely pieces alone, so that who shares a batch may show.
+    model; by default the first, if the folder has been exported for it. It has two variants:
+    "exact" does not round to int8, so it finds what "pytorch" finds, whoever shares a batch; and
+    "shortlist" is faster in bulk, since it scores likely pieces alone, and who shares a batch may
+    show.
     """
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**model_folder.provenance()["search"])
@@ -288,21 +290,23 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
 
 def _load_engine(folder: ModelFolder, name: str | None) -> Engine:
     if name is not None:
-        refuse_other("engine", name, ("ctranslate2", "shortlist", "pytorch"))
+        refuse_other("engine", name, ("ctranslate2", "exact", "shortlist", "pytorch"))
     is_exported = folder.ctranslate2.is_dir()
-    if name in ("ctranslate2", "shortlist") and not is_exported:
+    if name not in (None, "pytorch") and not is_exported:
         raise ModelFolderError(
             f"{folder.path} has no ctranslate2 folder; make it with: heedful export {folder.path}"
         )
     if is_exported and name != "pytorch":
         from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+        from heedful.decoding.layout import exact_layout
 
         if name == "shortlist" and not folder.shortlist_file.exists():
             raise ModelFolderError(
                 f"{folder.path} has no shortlist, which training leaves, and heedful export while "
                 "its training folder is there; take another engine"
             )
-        return CTranslate2Engine(folder, shortlist=name == "shortlist")
+        layout = exact_layout() if name == "exact" else None
+        return CTranslate2Engine(folder, layout, shortlist=name == "shortlist")
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
