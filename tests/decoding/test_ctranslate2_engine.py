@@ -150,6 +150,6 @@ def test_a_damaged_export_is_named(copied):
 
 def test_an_unknown_engine_is_refused(model_folder):
     with pytest.raises(
-        ConfigError, match=r"one of 'ctranslate2', 'shortlist', 'pytorch', got 'onnx'"
+        ConfigError, match=r"one of 'ctranslate2', 'exact', 'shortlist', 'pytorch', got 'onnx'"
     ):
         heedful.load(model_folder.path, engine="onnx")
