@@ -8,13 +8,15 @@ from rich.console import Console
 
 from heedful.display import show
 from heedful.evaluation import Score
-from heedful.events import Finished, RolledBack, Started, Validation, WentBack
+from heedful.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.terminal import score_lines
+from heedful.text.corpus import CleaningReport
+from heedful.text.prepare import PreparedCorpus
 from heedful.training.trainer import Step
 
 
@@ -64,6 +66,23 @@ def told(*events) -> str:
 FINISHED = Finished(
     folder=ModelFolder(Path("m")), scores=[], num_averaged=1, stopped_early=False, seconds=1.0
 )
+
+
+def test_what_was_dropped_is_told_of_both_corpora():
+    event = Prepared(
+        corpus=PreparedCorpus(Path("c")),
+        report=CleaningReport(read=60),
+        valid_report=CleaningReport(read=3, empty=1),
+        num_train=60,
+        num_valid=2,
+        vocab_size=300,
+    )
+
+    assert (
+        "60 to train on, 2 to validate (2 of 3 pairs kept; dropped 1 with an empty side), 300"
+        in (told(event).replace("\n", " "))
+    )
+    assert "2 to validate, 300" in told(replace(event, valid_report=None)).replace("\n", " ")
 
 
 def test_damaged_checkpoints_are_named_with_where_it_goes_on():

@@ -175,9 +175,12 @@ def _validation_line(validation: Validation) -> str:
 def _line(event: Prepared | Plan | WentBack | RolledBack) -> str:
     match event:
         case Prepared():
+            valid = f"{event.num_valid:,} to validate"
+            if event.valid_report and event.valid_report.kept < event.valid_report.read:
+                valid += f" ({event.valid_report})"
             return (
-                f"Corpus: {event.report}; {event.num_train:,} to train on, {event.num_valid:,} to "
-                f"validate, {event.vocab_size:,} pieces in the vocabulary"
+                f"Corpus: {event.report}; {event.num_train:,} to train on, {valid}, "
+                f"{event.vocab_size:,} pieces in the vocabulary"
             )
         case Plan():
             training = event.recipe.training

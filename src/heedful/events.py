@@ -17,6 +17,8 @@ class Prepared:
 
     corpus: PreparedCorpus
     report: CleaningReport
+    valid_report: CleaningReport | None
+    """If the validation pairs come from files of their own."""
     num_train: int
     num_valid: int
     vocab_size: int

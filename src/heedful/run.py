@@ -75,6 +75,7 @@ def train_model(
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
+        valid_report=corpus.valid_report,
         num_train=len(run.train),
         num_valid=len(run.valid),
         vocab_size=run.tokenizer.vocab_size,

@@ -55,6 +55,17 @@ def test_validation_files_of_ones_own_are_used_whole(tmp_path):
     assert len(corpus.train) == 60
 
 
+def test_what_is_dropped_of_validation_files_is_told(tmp_path):
+    data = write_corpus(tmp_path)
+    (tmp_path / "v.tsv").write_text("hello\tbonjour\nhello\tbonjour\n\tau revoir\n")
+
+    corpus = prepared(tmp_path, replace(data, valid_source=str(tmp_path / "v.tsv")))
+
+    told = "1 of 3 pairs kept; dropped 1 with an empty side, 1 seen before"
+    assert str(corpus.valid_report) == told
+    assert str(corpus.report) == "60 of 60 pairs kept"
+
+
 def test_a_prepared_corpus_is_taken_again_and_other_files_are_refused(tmp_path):
     data = write_corpus(tmp_path)
     first = prepared(tmp_path, data)

@@ -99,6 +99,12 @@ class PreparedCorpus:
         """How many pairs were read, and why some were dropped."""
         return CleaningReport(**self.about["cleaning"])
 
+    @property
+    def valid_report(self) -> CleaningReport | None:
+        """The same of the validation pairs, if they come from files of their own."""
+        cleaning = self.about.get("valid_cleaning")
+        return cleaning and CleaningReport(**cleaning)
+
 
 def prepare(
     folder: Path,
@@ -124,9 +130,11 @@ def prepare(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        report = _write_text(partial, data, cleaning)
+        report, valid_report = _write_text(partial, data, cleaning)
         _write_ids(partial, tokenizer, readable_bytes)
         about = {"made_from": made_from, "cleaning": asdict(report)}
+        if valid_report:
+            about["valid_cleaning"] = asdict(valid_report)
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
     except BaseException:
         shutil.rmtree(partial)
@@ -146,8 +154,10 @@ def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:
             )
 
 
-def _write_text(folder: Path, data: DataConfig, cleaning: CleaningConfig) -> CleaningReport:
-    report = CleaningReport()
+def _write_text(
+    folder: Path, data: DataConfig, cleaning: CleaningConfig
+) -> tuple[CleaningReport, CleaningReport | None]:
+    report, valid_report = CleaningReport(), None
     pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report)
     if data.valid_source:
         valid_report = CleaningReport()
@@ -165,7 +175,7 @@ def _write_text(folder: Path, data: DataConfig, cleaning: CleaningConfig) -> Cle
         raise CorpusError(
             f"{data.source}: {report}; training needs at least two pairs with different sources"
         )
-    return report
+    return report, valid_report
 
 
 def _hold_out(folder: Path) -> None:
