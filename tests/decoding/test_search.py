@@ -140,6 +140,14 @@ def test_a_beam_of_one_is_greedy_search(seed, count, max_length):
     assert [best for (best,) in beams] == greedy(*tables, max_length=max_length)
 
 
+def test_bad_ends_do_not_stop_a_search_before_the_likeliest_hypothesis_has_ended():
+    going_on = language(BOS_A=0.9, BOS_B=0.1, A_A=0.9, A_EOS=0.1, B_EOS=1.0)
+
+    ((best, *_),) = search(going_on, beam_size=2, max_length=8)
+
+    assert best.pieces == (A,) * 8
+
+
 @settings(deadline=None)
 @given(seed=st.integers(0, 10_000), num_pieces=st.integers(1, 300), count=st.integers(1, 12))
 def test_the_best_pieces_are_those_that_ranking_all_of_them_finds(seed, num_pieces, count):

@@ -200,7 +200,9 @@ class CTranslate2Engine:
             beam_size=config.beam_size,
             patience=config.num_ended / config.beam_size,
             num_hypotheses=config.num_ended,
-            length_penalty=0,  # hypotheses come with their log-probability, and we rank them
+            # Hypotheses come with their log-probability, and we rank them. The search ends when the
+            # likeliest hypothesis of a step has ended, and as many as are asked for.
+            length_penalty=0,
             min_decoding_length=0,  # else EOS would lose its probability in the first step
             max_decoding_length=limit,
             max_input_length=0,

@@ -29,7 +29,7 @@ class SearchConfig:
 
     @property
     def num_ended(self) -> int:
-        """Hypotheses that must have ended before a sentence is done."""
+        """Hypotheses that must have ended before a sentence is done, the likeliest among them."""
         return 1 if self.beam_size == 1 else math.ceil(PATIENCE * self.beam_size)
 
     def __post_init__(self) -> None:

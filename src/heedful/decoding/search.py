@@ -135,8 +135,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Find up to `beam_size` hypotheses for every sentence, best first.
 
-    The state starts with one row per sentence. A sentence is done when one and a
-    half beams' worth of hypotheses have ended, or at its length limit.
+    The state starts with one row per sentence. A sentence is done when one and a half beams' worth
+    of hypotheses have ended, one of them as the likeliest of its step, or at its length limit.
     """
     beams = _Beams(max_lengths, config)
     while len(beams.sentences):
@@ -190,6 +190,7 @@ class _Beams:
         self.found: list[list[Hypothesis]] = [[] for _ in max_lengths]
         self.sentences = torch.arange(num_sentences)
         self.limits = torch.tensor(max_lengths)
+        self.likeliest_ended = torch.zeros(num_sentences, dtype=torch.bool)
         self.written: Int[Tensor, "sentence beam length"] = torch.full((num_sentences, 1, 1), BOS)
         self.totals: Float[Tensor, "sentence beam"] = torch.zeros(num_sentences, 1)
 
@@ -230,8 +231,9 @@ class _Beams:
             self.found[int(self.sentences[row])].append(
                 _hypothesis(written[row, candidate, 1:], totals[row, candidate])
             )
+        self.likeliest_ended |= ends[:, 0]
         has_enough = [len(self.found[s]) >= self.enough for s in self.sentences.tolist()]
-        return is_last | torch.tensor(has_enough)
+        return is_last | (self.likeliest_ended & torch.tensor(has_enough))
 
     def _keep(
         self,
@@ -244,6 +246,7 @@ class _Beams:
         starts = torch.arange(len(alive))[:, None] * self.totals.size(1)
         rows = (starts + parents.gather(1, going_on))[alive].flatten()
         self.sentences, self.limits = self.sentences[alive], self.limits[alive]
+        self.likeliest_ended = self.likeliest_ended[alive]
         self.totals = totals.gather(1, going_on)[alive]
         self.written = written.gather(1, going_on[:, :, None].expand(-1, -1, written.size(2)))[
             alive
