@@ -162,6 +162,32 @@ def test_a_folder_that_is_not_shared_is_named(monkeypatch, corpus, recipe_file, 
 
 
 @pytest.mark.slow
+def test_no_thread_of_a_group_outlives_it(tmp_path):
+    """One that did would crash the process, now and then, when Python ends."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os\n"
+        "from heedful.processes import join\n"
+        "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+        "before = threads()\n"
+        "with join() as processes:\n"
+        "    assert processes.any(processes.is_first) and threads() > before\n"
+        "assert threads() == before\n"
+    )
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+
+    done = subprocess.run(
+        [*launcher, "--nproc_per_node", "2", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_two_processes_learn_what_two_threads_learn_to_the_bit(whole, tmp_path):
     torch.set_num_threads(2)
     try:

@@ -31,7 +31,7 @@ class _Failure:
         self.exit_code = error.exit_code if isinstance(error, HeedfulError) else 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class Processes:
     """The place of this process among those that train one model together.
 
@@ -130,7 +130,9 @@ def join() -> Iterator[Processes]:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         backend = "cpu:gloo,cuda:nccl"
     dist.init_process_group(backend, store=store, rank=index, world_size=num, timeout=_STEP)
+    processes = Processes(index, num, dist.new_group(backend="gloo", timeout=_WORK_OF_FIRST))
     try:
-        yield Processes(index, num, dist.new_group(backend="gloo", timeout=_WORK_OF_FIRST))
+        yield processes
     finally:
         dist.destroy_process_group()
+        processes.patient = None  # whose threads end with it; they must not outlive Python
