@@ -172,6 +172,23 @@ def test_a_terminal_is_shown_how_far_it_is(files, monkeypatch, capsys):
     assert "3000/3000" in capsys.readouterr().err
 
 
+def test_a_file_begun_with_a_variant_of_an_engine_goes_on_with_no_other(
+    model_folder, tmp_path, monkeypatch
+):
+    source, output = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("a b\n" * 3)
+    monkeypatch.setattr("heedful.translating.written", _fail)
+    with pytest.raises(ZeroDivisionError):
+        translate(model_folder.path, input=source, output=output, engine="exact")
+
+    with pytest.raises(ConfigError, match=r"begun with engine exact, and now it is CTranslate2Eng"):
+        translate(model_folder.path, input=source, output=output, resume=True)
+
+
+def _fail(*arguments):
+    raise ZeroDivisionError
+
+
 class Echo(SilentEngine):
     def search(self, sources, config, **options):
         return [[Hypothesis(tuple(source), -1.0)] for source in sources]

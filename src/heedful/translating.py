@@ -18,6 +18,8 @@ from heedful.stopping import stop_on_signals
 from heedful.text.corpus import read_any_lines, read_lines
 from heedful.text.glossary import read_glossary
 
+_VARIANTS = ("exact", "shortlist")  # of the same engine, and they may write other words
+
 
 def translate(
     model: Path,
@@ -64,7 +66,7 @@ def translate(
     elif files:
         about: About = {
             "model": _digest([ModelFolder(model).provenance_file.read_bytes()]),
-            "engine": type(translator.engine).__name__,
+            "engine": engine if engine in _VARIANTS else type(translator.engine).__name__,
             "--beam": kept,
             "--alpha": translator.search.alpha if alpha is None else alpha,
             "--n-best": n_best,
