@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,3 +49,17 @@ def test_capitals_that_only_a_vocabulary_of_small_letters_lacks_are_written_smal
 
 def test_abbreviations_are_no_capitals_to_carry_over():
     assert find_case("1:43 AM – 9:03 PM") is None
+
+
+WORDS = ["the", "House", "OF", "dogs", "ÄRZTE", "o'clock", "etc.", "x1", "e\u0301t", " ", ", ", "-"]
+
+
+@given(parts=st.lists(st.sampled_from(WORDS), max_size=9))
+def test_the_quick_look_at_a_text_decides_what_the_thorough_one_would(parts):
+    text = "".join(parts)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heedful.text.case._small_word", lambda: re.compile(r"(?!)"))
+        thorough = find_case(text)
+
+    assert find_case(text) == thorough
