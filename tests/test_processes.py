@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch.testing import assert_close
 
 from heedful.checkpoint import Checkpoints
-from heedful.errors import StorageError
+from heedful.errors import StorageError, TrainingError
 from heedful.processes import ALONE, Processes, join
 from heedful.recipe import load_recipe
 from heedful.run import train_model
@@ -146,6 +146,18 @@ def test_without_torchrun_a_process_is_alone_and_does_all_itself():
         assert processes.by_first(max, 1, 2) == 2
 
 
+def test_a_process_that_lost_another_says_so(monkeypatch):
+    def all_reduce(tensor):
+        raise RuntimeError("Connection closed by peer")
+
+    monkeypatch.setattr("heedful.processes.dist.all_reduce", all_reduce)
+
+    with pytest.raises(
+        TrainingError, match=r"process 2 of 3: another process of this run has ended or hangs; see"
+    ):
+        Processes(1, 3).sum([torch.ones(2)])
+
+
 def test_a_folder_that_is_not_shared_is_named(monkeypatch, corpus, recipe_file, tmp_path):
     recipe = load_recipe(recipe_file, **corpus)
     prepared_elsewhere = PreparedCorpus(tmp_path / "model" / "training" / "corpus")
@@ -244,10 +256,8 @@ def test_when_one_is_killed_torchrun_lets_all_go_on_from_the_last_checkpoint(who
 
     assert code == 0, err
     assert out.count("Training: ") == out.count("Going on after step ") == 1
-    assert err.count("heedful: process ") == 1
-    assert (
-        f"process {2 - rank} of 2: another process of this run has ended or hangs; see what" in err
-    )
+    lost = f"heedful: process {2 - rank} of 2: another process of this run has ended or hangs; see"
+    assert err.count("heedful: ") == err.count(lost) <= 1  # torchrun may end it before it speaks
     assert weights(group.out) == weights(whole)
 
 
