@@ -165,7 +165,9 @@ def test_a_row_of_a_table_tells_source_translation_score_confidence_alignment_an
 
 
 def test_a_line_of_json_tells_all(heedful, model_folder):
-    _, out, _ = heedful("translate", model_folder.path, "a b c", "d", "--format", "jsonl")
+    _, out, _ = heedful(
+        "translate", model_folder.path, "a b c", "d", "--format", "jsonl", "--n-best", 4
+    )
 
     first, second = map(json.loads, out.splitlines())
     assert list(first) == [
@@ -308,7 +310,9 @@ def test_more_candidates_than_the_beam_keeps_are_refused(heedful, model_folder):
     code, _, err = heedful("translate", model_folder.path, "a", "--n-best", 9)
 
     assert code == 2
-    assert err == "heedful: --n-best must be from 1 to the beam's 4, got 9; see --beam\n"
+    assert err == (
+        "heedful: n_best must be from 1 to the beam's 4, got 9; for more, take a larger beam\n"
+    )
 
 
 def test_an_impossible_beam_is_called_so(heedful, model_folder):

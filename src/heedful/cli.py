@@ -97,7 +97,8 @@ def train(
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
-    with join() as processes, stop_on_signals() as stop:
+    # Signals outermost: torchrun sends one to those who lost another, and they should say so first.
+    with stop_on_signals() as stop, join() as processes:
         chosen = processes.by_first(load_recipe, recipe, **files, **valid)
         if minutes is not None:
             chosen = chosen.within(minutes)

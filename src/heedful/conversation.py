@@ -1,13 +1,13 @@
 """Translating in conversation: a line in, its translation out, and questions about it."""
 
-from typing import Any
+from typing import Unpack
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from heedful.decoding.details import Details
-from heedful.decoding.translator import Translation, Translator
+from heedful.decoding.translator import Options, Translation, Translator
 from heedful.errors import HeedfulError
 
 _HELP = (
@@ -17,7 +17,7 @@ _HELP = (
 )
 
 
-def converse(translator: Translator, console: Console, **options: Any) -> None:
+def converse(translator: Translator, console: Console, **options: Unpack[Options]) -> None:
     """Translate line by line until the user leaves."""
     console.print(_HELP, style="dim", highlight=False)
     last: Translation | None = None
@@ -33,7 +33,7 @@ def converse(translator: Translator, console: Console, **options: Any) -> None:
             if line.startswith(":"):
                 _answer(line[1:], last, translator, console)
             elif line:
-                last = translator.translate(line, details=True, **options)
+                last = translator.translate(line, **options)
                 console.print(shaded(last), soft_wrap=True)
         except HeedfulError as error:
             console.print(str(error), style="red", highlight=False, markup=False)

@@ -7,7 +7,6 @@ from typing import Any
 from heedful.decoding.details import Details
 from heedful.decoding.sentence import Candidate
 from heedful.decoding.translator import Translation
-from heedful.errors import refuse_other
 
 FORMATS = ("text", "tsv", "jsonl")
 
@@ -16,15 +15,14 @@ _BREAKS = str.maketrans("\t\n\r", "   ")
 
 def needs_details(format: str) -> bool:
     """Whether a format tells of words, for which the model has to read its translation again."""
-    refuse_other("format", format, FORMATS)
     return format != "text"
 
 
 def written(translation: Translation, format: str, n_best: int = 1) -> Iterator[str]:
     """Write a translation as lines: its text, a table row, or all of it as JSON.
 
-    A row is source, translation, score, confidence, alignment and flags, with tabs between. More
-    than one candidate, as text, comes one to a line after its score; JSON has the whole beam.
+    A row is source, translation, score, confidence, alignment and flags, with tabs between. When
+    more than one candidate was asked for, text comes one to a line, each after its score.
     """
     if format == "jsonl":
         yield json.dumps(_document(translation), ensure_ascii=False)
@@ -34,7 +32,7 @@ def written(translation: Translation, format: str, n_best: int = 1) -> Iterator[
         yield translation.text
     else:
         candidates: list[Translation | Candidate] = [translation, *translation.alternatives]
-        for candidate in candidates[:n_best]:
+        for candidate in candidates:
             yield f"{candidate.score:.4f}\t{candidate.text}"
 
 

@@ -6,13 +6,12 @@ from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from heedful.decoding.hypothesis import Sampling, SearchConfig
-from heedful.decoding.translator import CHUNK, Translator, load
-from heedful.errors import ConfigError, StoppedError
+from heedful.decoding.hypothesis import Sampling
+from heedful.decoding.translator import CHUNK, Options, Translator, load
+from heedful.errors import ConfigError, StoppedError, refuse_other
 from heedful.folder import ModelFolder
-from heedful.formats import needs_details, written
+from heedful.formats import FORMATS, needs_details, written
 from heedful.partial_file import About, PartialFile
 from heedful.stopping import stop_on_signals
 from heedful.text.corpus import read_any_lines, read_lines
@@ -45,20 +44,24 @@ def translate(
     files = input and output and input.is_file() and _becomes_a_file(output) and (input, output)
     if resume and not files:
         raise ConfigError("--resume needs --input and --output, both of them files")
-    details = needs_details(format)
+    refuse_other("format", format, FORMATS)
     read = partial(read_any_lines, replace_invalid=replace_invalid)
     lines = [] if interactive else texts or read(input or _standard_input())
     terms = None if glossary is None else read_glossary(glossary)
     translator = load(model, engine)
-    usual = 1 if sampling else translator.search.beam_size
-    kept = usual if beam is None else SearchConfig(beam_size=beam).beam_size
-    if not 1 <= n_best <= kept:
-        raise ConfigError(f"--n-best must be from 1 to the beam's {kept}, got {n_best}; see --beam")
-    options: dict[str, Any] = {"beam_size": beam, "alpha": alpha, "glossary": terms}
-    options |= {"prefix": prefix, "sampling": sampling}
+    search = translator.search_config(beam, alpha, n_best, sampling)
+    options: Options = {
+        "beam_size": beam,
+        "alpha": alpha,
+        "n_best": n_best,
+        "glossary": terms,
+        "prefix": prefix,
+        "sampling": sampling,
+        "details": interactive or needs_details(format),
+    }
 
     def translated(lines: Iterable[str]) -> Iterator[str]:
-        for translation in translator.translate_lines(lines, details=details, **options):
+        for translation in translator.translate_lines(lines, **options):
             yield "\n".join(written(translation, format, n_best))
 
     if interactive:
@@ -67,8 +70,8 @@ def translate(
         about: About = {
             "model": _digest([ModelFolder(model).provenance_file.read_bytes()]),
             "engine": engine if engine in _VARIANTS else type(translator.engine).__name__,
-            "--beam": kept,
-            "--alpha": translator.search.alpha if alpha is None else alpha,
+            "--beam": search.beam_size,
+            "--alpha": search.alpha,
             "--n-best": n_best,
             "--glossary": _digest([glossary.read_bytes()]) if glossary else None,
             "--format": format,
@@ -138,7 +141,7 @@ def _standard_input() -> Iterable[bytes]:
     return sys.stdin.buffer
 
 
-def _converse(translator: Translator, options: dict[str, Any]) -> None:
+def _converse(translator: Translator, options: Options) -> None:
     from rich.console import Console
 
     from heedful.conversation import converse

@@ -36,7 +36,7 @@ def test_training_leaves_a_model_for_the_fast_engine(model_folder):
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_a_trained_model_says_the_same_by_both_engines(model_folder, beam_size):
     sources = [[5, 9, 260 + i % 9] * (1 + i % 5) for i in range(40)]
-    config = SearchConfig(beam_size=beam_size)
+    config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine.load(model_folder).search(sources, config)
     theirs = CTranslate2Engine(model_folder, EXACT).search(sources, config)

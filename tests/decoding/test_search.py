@@ -71,7 +71,7 @@ def search(*tables, beam_size, max_length=5, alpha=0.0):
         step,
         Bigrams(torch.stack(tables)),
         limits,
-        SearchConfig(beam_size=beam_size, alpha=alpha),
+        SearchConfig(beam_size=beam_size, alpha=alpha, n_best=beam_size),
     )
 
 
@@ -202,7 +202,7 @@ def test_a_forced_search_begins_as_told_and_goes_on_as_if_it_had_chosen_so(seed,
     free, table = random_tables(seed, 2)
     table[:, BOS] = NOTHING  # it begins a sentence, and nothing else
     given = torch.tensor([[0, 0], [A, B]])
-    config = SearchConfig(beam_size=beam_size, alpha=0.0)
+    config = SearchConfig(beam_size=beam_size, alpha=0.0, n_best=beam_size)
 
     found = beam_search(
         forced(step), Forced(Bigrams(torch.stack([free, table])), given), [6, 6], config

@@ -50,7 +50,7 @@ def test_learned_positions_bound_the_output(tmp_path):
 
 
 def test_a_translation_carries_its_source_score_and_alternatives(echo):
-    translation = echo.translate("a b", alpha=0.0)
+    translation = echo.translate("a b", alpha=0.0, n_best=2)
 
     assert (translation.source, translation.score) == ("a b", -1.0)
     assert [candidate.score for candidate in translation.alternatives] == [-2.0]
@@ -96,11 +96,22 @@ def test_the_search_is_the_models_own_unless_told_otherwise(model_folder):
 def test_a_model_folder_translates(model_folder):
     translator = heedful.load(model_folder.path)
 
-    translation = translator.translate("a b c")
+    translation = translator.translate("a b c", n_best=4)
 
-    assert translation == translator.translate("a b c")
+    assert translation == translator.translate("a b c", n_best=4)
     assert len(translation.alternatives) == 3
     assert translation.score >= translation.alternatives[0].score
+
+
+@pytest.mark.parametrize("n_best", [1, 2, 3])
+def test_the_best_are_the_same_however_many_are_asked_for(model_folder, n_best):
+    translator = heedful.load(model_folder.path)
+    whole = translator.translate("a b c", n_best=4)
+
+    some = translator.translate("a b c", n_best=n_best)
+
+    assert (some.text, some.score) == (whole.text, whole.score)
+    assert some.alternatives == whole.alternatives[: n_best - 1]
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])

@@ -61,7 +61,7 @@ def test_both_engines_find_the_same(tmp_path, tokenizer, normalisation, position
         torch.randint(4, tokenizer.vocab_size, (length,), generator=random).tolist()
         for length in (1, 2, 3, 5, 8, 13, 21)
     ]
-    config = SearchConfig(beam_size=beam_size)
+    config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine(model).search(sources, config)
     theirs = CTranslate2Engine(folder, EXACT).search(sources, config)
@@ -83,7 +83,7 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
     chosen = AlignmentHead(layer=0, head=head, shift=shift)
     folder, model = exported(tmp_path / "model", tokenizer, chosen)
     sources = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
-    config = SearchConfig(beam_size=beam_size)
+    config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine(model, chosen).search(sources, config, attention=[True] * 3)
     theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=[True] * 3)
@@ -101,7 +101,9 @@ def test_attention_comes_with_the_sources_it_was_asked_for(tmp_path, tokenizer):
     sources = [[9, 10], [5, 6, 7], [9, 10]]
 
     for engine in (PyTorchEngine(model), CTranslate2Engine(folder, EXACT)):
-        found = engine.search(sources, SearchConfig(beam_size=2), attention=[False, True, True])
+        found = engine.search(
+            sources, SearchConfig(beam_size=2, n_best=2), attention=[False, True, True]
+        )
         assert [best.attention is not None for best, *_ in found] == [False, True, True]
 
 

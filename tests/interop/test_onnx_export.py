@@ -27,7 +27,7 @@ from heedful.specials import EOS
 from heedful.text.batches import pad
 
 SOURCES = [[7], [5, 6, 7, 8, 9, 10, 11, 4], [12, 4, 9]]
-GREEDY, BEAM = SearchConfig(beam_size=1), SearchConfig(beam_size=4)
+GREEDY, BEAM = SearchConfig(beam_size=1), SearchConfig(beam_size=4, n_best=4)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import repeat, zip_longest
+from itertools import repeat
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from heedful.decoding.hypothesis import (
     Sampling,
     SearchConfig,
     attention_of_pieces,
-    best_first,
     length_limit,
+    length_penalty,
 )
 from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
@@ -40,6 +40,15 @@ class _Wish(NamedTuple):
     source: tuple[int, ...]
     prefix: tuple[int, ...]
     is_watched: bool
+
+
+class _Written(NamedTuple):
+    """A hypothesis as CTranslate2 tells it, with EOS if it got there."""
+
+    pieces: Sequence[str]
+    log_probability: float
+    steps: Sequence[Sequence[float]] | None
+    """The attention of each, if it was watched."""
 
 
 class CTranslate2Engine:
@@ -94,7 +103,7 @@ class CTranslate2Engine:
     def _search_each(
         self,
         wishes: Sequence[_Wish],
-        search: Callable[..., list[list[Hypothesis]]],
+        search: Callable[..., list[list[_Written]]],
         config: SearchConfig,
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
@@ -108,14 +117,13 @@ class CTranslate2Engine:
         for index, (wish, limit) in enumerate(zip(wishes, limits, strict=True)):
             # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
             # alone, and what was drawn by chance is cut off.
-            is_over = any(len(hypothesis.pieces) >= limit for hypothesis in found[index])
-            if is_over and limit < longest:
+            if limit < longest and any(len(written.pieces) > limit for written in found[index]):
                 found[index] = (
                     [self._cut(wish, found[index][0], limit)]
                     if sampling
                     else search([wish], limit=limit)[0]
                 )
-        return [best_first(hypotheses, config) for hypotheses in found]
+        return [self._best_first(written, config) for written in found]
 
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
@@ -191,7 +199,7 @@ class CTranslate2Engine:
         limit: int,
         sampling: Sampling | None,
         no_repeat: int,
-    ) -> list[list[Hypothesis]]:
+    ) -> list[list[_Written]]:
         translator, chance = self._chosen(sampling)
         has_prefix = any(wish.prefix for wish in wishes)
         results = translator.translate_batch(
@@ -217,23 +225,33 @@ class CTranslate2Engine:
             **chance,
         )
         return [
-            [
-                self._hypothesis(*found)
-                for found in zip_longest(
-                    result.hypotheses, result.scores, result.attention if wish.is_watched else ()
+            list(
+                map(
+                    _Written,
+                    result.hypotheses,
+                    result.scores,
+                    result.attention if wish.is_watched else repeat(None),
                 )
-            ]
+            )
             for wish, result in zip(wishes, results, strict=True)
         ]
 
-    def _cut(self, wish: _Wish, hypothesis: Hypothesis, limit: int) -> Hypothesis:
-        (reading,) = self.read([wish.source], [hypothesis.pieces])
-        return Hypothesis(
-            hypothesis.pieces[:limit],
+    def _cut(self, wish: _Wish, written: _Written, limit: int) -> _Written:
+        ids = [self._ids[piece] for piece in written.pieces if piece != self._pieces[EOS]]
+        (reading,) = self.read([wish.source], [ids])
+        return _Written(
+            written.pieces[:limit],
             sum(reading.log_probabilities[len(wish.prefix) : limit]),
-            is_finished=False,
-            attention=hypothesis.attention and hypothesis.attention[:limit],
+            written.steps and written.steps[:limit],
         )
+
+    def _best_first(self, found: list[_Written], config: SearchConfig) -> list[Hypothesis]:
+        """Rank by score, and return what is of use."""
+        if len(found) > 1:
+            found.sort(
+                key=lambda it: -it.log_probability / length_penalty(len(it.pieces), config.alpha)
+            )
+        return [self._hypothesis(*written) for written in found[: config.num_kept]]
 
     def _chosen(self, sampling: Sampling | None) -> tuple[ctranslate2.Translator, dict[str, Any]]:
         """Return what translates, and the options by which it draws, if it is to draw."""
@@ -250,7 +268,10 @@ class CTranslate2Engine:
         }
 
     def _hypothesis(
-        self, pieces: list[str], log_probability: float, steps: list[list[float]] | None
+        self,
+        pieces: Sequence[str],
+        log_probability: float,
+        steps: Sequence[Sequence[float]] | None,
     ) -> Hypothesis:
         ids = tuple(map(self._ids.__getitem__, pieces))
         is_finished = ids[-1:] == (EOS,)

@@ -27,16 +27,29 @@ class SearchConfig:
     alpha: float = 0.6
     """α: how much the length penalty favours longer output."""
 
+    n_best: int = 1
+    """Translations to return, if so many that read differently are in the beam."""
+
     @property
     def num_ended(self) -> int:
         """Hypotheses that must have ended before a sentence is done, the likeliest among them."""
         return 1 if self.beam_size == 1 else math.ceil(PATIENCE * self.beam_size)
+
+    @property
+    def num_kept(self) -> int:
+        """Hypotheses that are of use: the best, or all of a beam, as some may read the same."""
+        return 1 if self.n_best == 1 else self.beam_size
 
     def __post_init__(self) -> None:
         if self.beam_size < 1:
             raise ConfigError(f"beam_size must be at least 1, got {self.beam_size}")
         if not 0 <= self.alpha <= 10:
             raise ConfigError(f"alpha must be from 0 to 10, got {self.alpha}")
+        if not 1 <= self.n_best <= self.beam_size:
+            raise ConfigError(
+                f"n_best must be from 1 to the beam's {self.beam_size}, got {self.n_best}; "
+                "for more, take a larger beam"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +117,9 @@ def length_limit(num_source: int, num_forced: int = 0) -> int:
 
 
 def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
-    """Return the beam's worth of hypotheses that score best."""
+    """Return the hypotheses that score best, as many as are of use."""
     ranked = sorted(found, key=lambda hypothesis: -hypothesis.score(config.alpha))
-    return ranked[: config.beam_size]
+    return ranked[: config.num_kept]
 
 
 def attention_of_pieces(steps: Sequence[Sequence[float]], num_pieces: int, shift: int) -> Attention:

@@ -158,9 +158,7 @@ class SentenceTranslator:
         parts = self._in_parts([drafts[index] for index in broken], config)
         for index, candidate in zip(broken, parts, strict=True):
             finished[index] = [replace(candidate, score=found[index][0].score)]
-        return [
-            _distinct(candidate for candidate in candidates if candidate) for candidates in finished
-        ]
+        return [_distinct(filter(None, candidates))[: config.n_best] for candidates in finished]
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import overload
+from typing import TypedDict, Unpack, overload
 
 from heedful.decoding.ahead import ahead
 from heedful.decoding.details import Details, join_details, read_details
@@ -33,7 +33,7 @@ class Translation:
     score: float
     """Log-probability over the length penalty: higher is better, 0 is certain."""
     alternatives: tuple[Candidate, ...] = ()
-    """The other candidates of the beam, best first."""
+    """The next best candidates of the beam, if more than one was asked for."""
     flags: tuple[str, ...] = ()
     """What a reader should look at.
 
@@ -50,6 +50,25 @@ class Translation:
         return self.text
 
 
+class Options(TypedDict, total=False):
+    """How to translate. What is left out is as the model was made, or is not done."""
+
+    beam_size: int | None
+    """Hypotheses kept at every step; 1 is greedy search, which is faster."""
+    alpha: float | None
+    """α of the length penalty: how much it favours longer output."""
+    n_best: int
+    """Translations to return: the best, and so many less one as its alternatives."""
+    glossary: Mapping[str, str] | Glossary | None
+    """Terms and their translations."""
+    prefix: str
+    """What the translation is to begin with."""
+    sampling: Sampling | None
+    """Draw the translation by chance."""
+    details: bool
+    """Tell word by word how sure it is and what it translates."""
+
+
 class Translator:
     """A vocabulary and an engine, ready to translate."""
 
@@ -61,28 +80,10 @@ class Translator:
         self.search = search or SearchConfig()
 
     @overload
-    def translate(
-        self,
-        text: str,
-        *,
-        beam_size: int | None = ...,
-        alpha: float | None = ...,
-        glossary: Mapping[str, str] | Glossary | None = ...,
-        prefix: str = ...,
-        sampling: Sampling | None = ...,
-        details: bool = ...,
-    ) -> Translation: ...
+    def translate(self, text: str, **options: Unpack[Options]) -> Translation: ...
     @overload
     def translate(
-        self,
-        text: list[str] | tuple[str, ...],
-        *,
-        beam_size: int | None = ...,
-        alpha: float | None = ...,
-        glossary: Mapping[str, str] | Glossary | None = ...,
-        prefix: str = ...,
-        sampling: Sampling | None = ...,
-        details: bool = ...,
+        self, text: list[str] | tuple[str, ...], **options: Unpack[Options]
     ) -> list[Translation]: ...
     def translate(
         self,
@@ -90,6 +91,7 @@ class Translator:
         *,
         beam_size: int | None = None,
         alpha: float | None = None,
+        n_best: int = 1,
         glossary: Mapping[str, str] | Glossary | None = None,
         prefix: str = "",
         sampling: Sampling | None = None,
@@ -99,11 +101,10 @@ class Translator:
 
         A text may be of any length and kind. What is long is cut into sentences and put together
         again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
-        the glossary are translated as it says. The translation begins with the prefix, is drawn by
-        chance with `sampling`, and is told word by word with `details`.
+        the glossary are translated as it says; `Options` has the rest.
         """
         texts = [text] if isinstance(text, str) else list(text)
-        config = self._config(beam_size, alpha, sampling)
+        config = self.search_config(beam_size, alpha, n_best, sampling)
         steering = Steering(prefix=prefix, sampling=sampling)
         translations = self._translate(texts, config, _as_glossary(glossary), steering)
         if details:
@@ -132,7 +133,7 @@ class Translator:
 
         Words are those of the details, counted from 0.
         """
-        config = self._config(beam_size, alpha)
+        config = self.search_config(beam_size, alpha)
         first, end = 0, 0
         for source, text in translation.sentences:
             start = translation.text.index(text, end)
@@ -151,42 +152,29 @@ class Translator:
 
     def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
         """Translate lines just as the model says, which is what its training is judged by."""
-        config = self._config(beam_size, None)
+        config = self.search_config(beam_size)
         found = self.engine.search([self.tokenizer.encode(text) for text in texts], config)
         return [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
 
     def translate_lines(
-        self,
-        lines: Iterable[str],
-        *,
-        beam_size: int | None = None,
-        alpha: float | None = None,
-        glossary: Mapping[str, str] | Glossary | None = None,
-        prefix: str = "",
-        sampling: Sampling | None = None,
-        details: bool = False,
+        self, lines: Iterable[str], **options: Unpack[Options]
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
-        self._config(beam_size, alpha, sampling)  # refused before the first line is read
-        terms = _as_glossary(glossary)
 
         def translate(chunk: list[str]) -> list[Translation]:
-            return self.translate(
-                chunk,
-                beam_size=beam_size,
-                alpha=alpha,
-                glossary=terms,
-                prefix=prefix,
-                sampling=sampling,
-                details=details,
-            )
+            return self.translate(chunk, **options)
 
         translated = ahead(translate, _chunks(lines), at_once=_CHUNKS_AT_ONCE)
         yield from chain.from_iterable(translated)
 
-    def _config(
-        self, beam_size: int | None, alpha: float | None, sampling: Sampling | None = None
+    def search_config(
+        self,
+        beam_size: int | None = None,
+        alpha: float | None = None,
+        n_best: int = 1,
+        sampling: Sampling | None = None,
     ) -> SearchConfig:
+        """Return how to search: as is asked for, and else as the model was made to."""
         if sampling and (beam_size or 1) > 1:
             raise ConfigError(
                 f"sampling draws one translation, so the beam must be 1, got {beam_size}"
@@ -195,6 +183,7 @@ class Translator:
         return SearchConfig(
             beam_size=usual if beam_size is None else beam_size,
             alpha=self.search.alpha if alpha is None else alpha,
+            n_best=n_best,
         )
 
     def _translate(
