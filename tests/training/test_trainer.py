@@ -64,6 +64,21 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "muon"])
+def test_weight_decay_shrinks_the_matrices_of_the_layers_by_the_learning_rate_and_nothing_else(
+    optimizer,
+):
+    before = {name: tensor.clone() for name, tensor in small_model().state_dict().items()}
+    rate = Trainer(small_model(), TrainingConfig(warmup_steps=4)).learning_rate(1)
+    freely = weights_after(1, optimizer=optimizer)
+    decayed = weights_after(1, optimizer=optimizer, weight_decay=2.0)
+
+    for name, weight in freely.items():
+        is_matrix = weight.ndim == 2 and not name.startswith("embedding")
+        shrunk = weight - 2.0 * rate * before[name] if is_matrix else weight
+        assert_close(decayed[name], shrunk)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "muon"])
 def test_going_on_from_a_saved_state_equals_never_having_stopped(optimizer):
     whole = weights_after(8, optimizer=optimizer)
     config = TrainingConfig(steps=8, warmup_steps=4, optimizer=optimizer)
@@ -187,6 +202,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"minutes": 5.0}, r"steps = 100000 and minutes = 5 are both given; choose one"),
         ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
+        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
         ({"precision": "half"}, r"precision must be one of 'float32', 'bfloat16', got 'half'"),

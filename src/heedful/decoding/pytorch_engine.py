@@ -30,7 +30,7 @@ from heedful.model.transformer import DecoderLayer, DecoderState, Transformer
 from heedful.specials import BOS, EOS
 from heedful.text.batches import pad
 
-_BATCH_TOKENS = 2_048  # source pieces translated at once, padding and beams included
+_BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams included
 
 
 class PyTorchEngine:

@@ -34,6 +34,9 @@ class TrainingConfig:
     optimizer: str = "adam"
     """Adam for all (section 5.3, "adam"), or Muon for the matrices in the layers ("muon")."""
 
+    weight_decay: float = 0.0
+    """Share by which matrices in the layers shrink at every step, times the learning rate."""
+
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
@@ -78,6 +81,8 @@ class TrainingConfig:
             raise ConfigError(f"patience must not be negative, got {self.patience}")
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
+        if not 0 <= self.weight_decay < math.inf:
+            raise ConfigError(f"weight_decay must not be negative, got {self.weight_decay:g}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
         if not 0 <= self.agreement < math.inf:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from heedful.cores import num_cores, side_by_side
 from heedful.model.transformer import Transformer
@@ -60,7 +60,8 @@ class Trainer:
         )
         self.number = 0
         self.rate_scale = 1.0  # halved whenever the loss has diverged
-        self.optimizers = _optimizers(model, config.optimizer)
+        self.matrices = _matrices(model)
+        self.optimizers = _optimizers(model, self.matrices, config.optimizer)
 
     def steps(self, batches: Iterator[Batch]) -> Iterator[Step]:
         """Train to the last step; log, validate, save and stop from outside, between steps."""
@@ -78,9 +79,7 @@ class Trainer:
         seed = self.config.seed + 1_000_003 * self.number
         loss, surprise = self._learn(batches, seed)
         rate = self.learning_rate(self.number)
-        for optimizer in self.optimizers:
-            optimizer.param_groups[0]["lr"] = rate
-            optimizer.step()
+        self._move(rate)
         return Step(
             number=self.number,
             loss=loss,
@@ -89,6 +88,14 @@ class Trainer:
             num_pieces=sum(batch.num_wanted for batch in batches),
             seconds=time.perf_counter() - began,
         )
+
+    @torch.no_grad()
+    def _move(self, rate: float) -> None:
+        for matrix in self.matrices:
+            matrix.mul_(1 - rate * self.config.weight_decay)
+        for optimizer in self.optimizers:
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.step()
 
     def rehearse(self, batch: Batch) -> None:
         """Go forward and backward without learning, to see at once whether memory suffices."""
@@ -142,13 +149,19 @@ class Trainer:
                 }
 
 
-def _optimizers(model: Transformer, kind: str) -> list[torch.optim.Optimizer]:
+def _matrices(model: Transformer) -> list[nn.Parameter]:
+    """Return the weights of the products inside the layers, the embedding aside."""
+    return [p for p in (*model.encoder.parameters(), *model.decoder.parameters()) if p.ndim == 2]
+
+
+def _optimizers(
+    model: Transformer, matrices: list[nn.Parameter], kind: str
+) -> list[torch.optim.Optimizer]:
     """Adam for everything (section 5.3), or Muon for the matrices and Adam for the rest."""
-    layers = (*model.encoder.parameters(), *model.decoder.parameters())
-    matrices = [p for p in layers if p.ndim == 2] if kind == "muon" else []
-    others = [p for p in model.parameters() if p not in set(matrices)]
+    muon = [Muon(matrices)] if kind == "muon" else []
+    others = [p for p in model.parameters() if not muon or p not in set(matrices)]
     adam = torch.optim.Adam(others, lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True)
-    return [adam, Muon(matrices)] if matrices else [adam]
+    return [adam, *muon]
 
 
 def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
