@@ -133,6 +133,7 @@ def test_a_run_by_minutes_tells_what_is_left_and_what_to_expect(monkeypatch):
         steps=0,
         minutes=60.0,
         seconds=600.0,
+        validations=(),
     )
     step = Step(number=7, loss=2.0, perplexity=7.4, learning_rate=1.0, num_pieces=9, seconds=1.0)
     validation = Validation(

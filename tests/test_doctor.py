@@ -13,6 +13,7 @@ from heedful.doctor import Diagnosis, attend, watch
 from heedful.evaluation import Score
 from heedful.events import Finished, RolledBack, Started, Validation
 from heedful.folder import ModelFolder
+from heedful.model.config import ModelConfig
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.training.trainer import Step
@@ -304,6 +305,22 @@ def test_what_a_roll_back_undid_is_forgotten():
 
     assert diagnoses([before, *undone[:2], back, *after]).keys() == {"learning rate too high"}
     assert "overfitting" in diagnoses([before, *undone[:2], *after])
+
+
+def test_what_went_before_an_interruption_is_remembered():
+    *before, last = overfitted(20.0, 21.0, 20.0, 19.0)
+    again = Started(
+        config=ModelConfig(vocab_size=9),
+        num_parameters=10,
+        step=3_000,
+        steps=9_000,
+        minutes=0.0,
+        seconds=60.0,
+        validations=tuple(before),
+    )
+
+    assert diagnoses([again, last]).keys() == {"overfitting"}
+    assert diagnoses([last]) == {}
 
 
 def test_each_thing_is_said_once():

@@ -71,12 +71,16 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
 ):
     recipe = load_recipe(recipe_file, **corpus)
     interrupted = train_model(recipe, tmp_path / "model")
-    list(takewhile(lambda event: not isinstance(event, Step) or event.number < 5, interrupted))
+    before = list(
+        takewhile(lambda event: not isinstance(event, Step) or event.number < 5, interrupted)
+    )
     interrupted.close()
 
     events = list(train_model(recipe, tmp_path / "model"))
 
-    assert [event.step for event in events if isinstance(event, Started)] == [4]
+    (started,) = [event for event in events if isinstance(event, Started)]
+    assert started.step == 4
+    assert started.validations == tuple(e for e in before if isinstance(e, Validation))
     ours, whole = load_model(events[-1].folder), load_model(model_folder)
     for one, other in zip(ours.parameters(), whole.parameters(), strict=True):
         assert torch.equal(one, other)

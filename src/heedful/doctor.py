@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.events import Event, Prepared, RolledBack, Validation, WentBack
+from heedful.events import Event, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.folder import ModelFolder, write_atomically
 from heedful.text.alignment import Misalignment, find_misalignment
 from heedful.text.pair_ids import PairIds
@@ -83,8 +83,12 @@ class _Chart:
             case Prepared():
                 self.unigram_loss = _unigram_loss(event)
                 yield from _examine(event.corpus)
-            case Step() if event.learning_rate > self.peak_rate:
-                self.peak_rate, self.peak_step = event.learning_rate, event.number
+            case Started():
+                self.validations = list(event.validations)
+                for past in event.validations:
+                    self._note_rate(past.learning_rate, past.step)
+            case Step():
+                self._note_rate(event.learning_rate, event.number)
             case RolledBack():
                 self._forget_after(event.step)
                 yield self._diverged(event)
@@ -99,6 +103,10 @@ class _Chart:
                     yield from self._stuck(recent)
                     yield from _outputs_alike(recent)
                     yield from _length_collapse(recent)
+
+    def _note_rate(self, rate: float, step: int) -> None:
+        if rate > self.peak_rate:
+            self.peak_rate, self.peak_step = rate, step
 
     def _forget_after(self, step: int) -> None:
         self.validations = [past for past in self.validations if past.step <= step]

@@ -25,21 +25,6 @@ class Prepared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Started:
-    """Training begins, or goes on after `step` steps."""
-
-    config: ModelConfig
-    num_parameters: int
-    step: int
-    steps: int
-    """In all; 0 when minutes are counted."""
-    minutes: float
-    """For the whole run; 0 when steps are counted."""
-    seconds: float
-    """Spent so far."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Validation:
     """How the model does on pairs it is not trained on."""
 
@@ -70,6 +55,23 @@ class Validation:
     def perplexity(self) -> float:
         """Of the target pieces."""
         return perplexity(self.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """Training begins, or goes on after `step` steps."""
+
+    config: ModelConfig
+    num_parameters: int
+    step: int
+    steps: int
+    """In all; 0 when minutes are counted."""
+    minutes: float
+    """For the whole run; 0 when steps are counted."""
+    seconds: float
+    """Spent so far."""
+    validations: tuple[Validation, ...]
+    """Made so far."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import math
 import platform
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,7 @@ from heedful.errors import (
     StoppedError,
     TrainingError,
 )
-from heedful.evaluation import bleu, evaluate
+from heedful.evaluation import Score, bleu, evaluate
 from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.explain.alignment_choice import choose_alignment_head
 from heedful.folder import ModelFolder, write_atomically
@@ -153,6 +153,7 @@ class _Run:
             steps=self.recipe.training.steps,
             minutes=self.recipe.training.minutes,
             seconds=self.stopwatch.seconds,
+            validations=tuple(_validation_of(past) for past in self.history),
         )
         self._rehearse()
         yield from self._train()
@@ -468,6 +469,12 @@ class _Run:
 
     def _num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.model.parameters())
+
+
+def _validation_of(past: dict[str, Any]) -> Validation:
+    """Read back what the history of a run has kept of a validation."""
+    kept = {field.name: past[field.name] for field in fields(Validation)}
+    return Validation(**kept | {"bleu": Score(**past["bleu"])})
 
 
 def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
