@@ -15,7 +15,7 @@ from benchmarks.fresh import print_fresh_processes
 from benchmarks.translators import OURS, SHORTLIST, Translate, systems
 from heedful.evaluation import evaluate
 from heedful.folder import ModelFolder
-from heedful.text.corpus import read_lines
+from heedful.text.lines import read_lines
 
 
 @dataclass(frozen=True, kw_only=True)

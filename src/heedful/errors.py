@@ -12,7 +12,6 @@ HeedfulError
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class HeedfulError(Exception):
@@ -57,6 +56,8 @@ class MissingExtraError(HeedfulError):
 
 def near_miss(name: str, known: Iterable[str]) -> str:
     """Suggest the closest known name, or list them all."""
+    from difflib import get_close_matches  # seldom needed
+
     names = sorted(known)
     near = get_close_matches(name, names, n=1)
     return f"did you mean '{near[0]}'?" if near else f"known names: {', '.join(names)}"

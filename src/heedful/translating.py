@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from heedful.folder import ModelFolder
 from heedful.formats import FORMATS, needs_details, written
 from heedful.partial_file import About, PartialFile
 from heedful.stopping import stop_on_signals
-from heedful.text.corpus import read_any_lines, read_lines
 from heedful.text.glossary import read_glossary
+from heedful.text.lines import read_any_lines, read_lines
 
 _VARIANTS = ("exact", "shortlist")  # of the same engine, and they may write other words
 
@@ -68,12 +67,12 @@ def translate(
         _converse(translator, options)
     elif files:
         about: About = {
-            "model": _digest([ModelFolder(model).provenance_file.read_bytes()]),
+            "model": _digest(ModelFolder(model).provenance_file.read_bytes()),
             "engine": engine if engine in _VARIANTS else type(translator.engine).__name__,
             "--beam": search.beam_size,
             "--alpha": search.alpha,
             "--n-best": n_best,
-            "--glossary": _digest([glossary.read_bytes()]) if glossary else None,
+            "--glossary": _digest(glossary.read_bytes()) if glossary else None,
             "--format": format,
             "--prefix": prefix,
             "sampling": str(sampling),
@@ -151,6 +150,8 @@ def _converse(translator: Translator, options: Options) -> None:
 
 def _counted(lines: Iterable[str]) -> tuple[int, str]:
     """Count lines, and return what stands for all of them."""
+    from hashlib import blake2b  # which one sentence does not need
+
     digest, number = blake2b(digest_size=8), 0
     for line in lines:
         digest.update(f"{line}\n".encode())
@@ -158,12 +159,11 @@ def _counted(lines: Iterable[str]) -> tuple[int, str]:
     return number, digest.hexdigest()
 
 
-def _digest(parts: Iterable[bytes]) -> str:
-    """Return what stands for all of these bytes."""
-    digest = blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
+def _digest(content: bytes) -> str:
+    """Return what stands for these bytes."""
+    from hashlib import blake2b
+
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 def _with_time_left(texts: Iterable[str], num_done: int, total: int) -> Iterable[str]:

@@ -1,4 +1,3 @@
-import gzip
 import os
 
 import pytest
@@ -8,7 +7,6 @@ from heedful.text.corpus import (
     CleaningConfig,
     CleaningReport,
     clean_pairs,
-    read_lines,
     read_pairs,
 )
 
@@ -35,24 +33,6 @@ def test_a_tsv_gives_its_first_two_columns(tmp_path):
     assert list(read_pairs(path)) == [("one", "un"), ("two", "deux")]
 
 
-def test_gzip_is_known_by_its_content_not_its_name(tmp_path):
-    path = write(tmp_path / "a.txt", gzip.compress("één\n".encode()))
-
-    assert list(read_lines(path)) == ["één"]
-
-
-def test_byte_order_mark_and_windows_line_ends_are_taken_off(tmp_path):
-    path = write(tmp_path / "a.txt", b"\xef\xbb\xbfone\r\ntwo\r\n")
-
-    assert list(read_lines(path)) == ["one", "two"]
-
-
-def test_only_line_feeds_end_a_line(tmp_path):
-    path = write(tmp_path / "a.txt", "a\u2028b\x0bc\x85d\n")
-
-    assert list(read_lines(path)) == ["a\u2028b\x0bc\x85d"]
-
-
 def test_unequal_line_counts_are_refused_and_both_named(tmp_path):
     source, target = write(tmp_path / "a.en", "1\n2\n3\n"), write(tmp_path / "a.de", "1\n")
 
@@ -62,28 +42,9 @@ def test_unequal_line_counts_are_refused_and_both_named(tmp_path):
         list(read_pairs(target, source))
 
 
-def test_invalid_utf8_is_named_by_file_line_and_byte(tmp_path):
-    path = write(tmp_path / "a.en", b"fine\nna\xefve\n")
-
-    with pytest.raises(CorpusError, match=r"a\.en, line 2, byte 3: 0xef is not valid UTF-8"):
-        list(read_lines(path))
-
-
-def test_the_byte_is_counted_from_the_start_of_the_file(tmp_path):
-    path = write(tmp_path / "a.en", b"\xef\xbb\xbfna\xefve\n")
-
-    with pytest.raises(CorpusError, match=r"a\.en, line 1, byte 6: 0xef is not valid UTF-8"):
-        list(read_lines(path))
-
-
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CorpusError, match=r"nowhere\.en: no such file; check the path"):
         list(read_pairs(tmp_path / "nowhere.en"))
-
-
-def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(CorpusError, match=r" is a folder; give a text file"):
-        list(read_lines(tmp_path))
 
 
 def test_an_empty_file_is_refused(tmp_path):
@@ -93,39 +54,11 @@ def test_an_empty_file_is_refused(tmp_path):
         list(read_pairs(source, target))
 
 
-def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
-    path = write(tmp_path / "a.en", "one\n") / "b.en"
-
-    with pytest.raises(CorpusError, match=r"b\.en: cannot be read, Not a directory"):
-        list(read_lines(path))
-
-
 def test_a_pipe_is_refused_for_training(tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
     with pytest.raises(CorpusError, match=r"pipe is a pipe or a device, but it is read more than"):
         list(read_pairs(tmp_path / "pipe"))
-
-
-def test_a_binary_file_is_refused(tmp_path):
-    path = write(tmp_path / "a.en", b"\x7fELF\x02\x01\x01\x00\x00")
-
-    with pytest.raises(CorpusError, match=r"a\.en, line 1: found a zero byte, so this is a binary"):
-        list(read_lines(path))
-
-
-def test_utf16_is_called_by_its_name(tmp_path):
-    path = write(tmp_path / "a.en", "one".encode("utf-16"))
-
-    with pytest.raises(CorpusError, match=r"a\.en is UTF-16 text; save it as UTF-8"):
-        list(read_lines(path))
-
-
-def test_a_truncated_gzip_file_is_refused(tmp_path):
-    path = write(tmp_path / "a.gz", gzip.compress(b"many words\n" * 1_000)[:-20])
-
-    with pytest.raises(CorpusError, match=r"a\.gz: damaged gzip file"):
-        list(read_lines(path))
 
 
 def test_a_line_without_a_tab_is_named(tmp_path):

@@ -1,11 +1,10 @@
 """How CTranslate2 is best set up on this machine for this model: measured once, then remembered."""
 
-import hashlib
 import json
 import math
 import os
-import platform
 import time
+import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -133,12 +132,12 @@ def _memory(folder: ModelFolder) -> Path:
     weights = (folder.ctranslate2 / "model.bin").stat()
     facts = (
         ctranslate2.__version__,
-        platform.machine(),
+        sorted(ctranslate2.get_supported_compute_types("cpu")),
         _num_cores(),
         weights.st_size,
         weights.st_mtime_ns,
     )
-    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+    key = f"{zlib.crc32(repr(facts).encode()):08x}"
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "heedful" / f"layout-{key}.json"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from heedful.errors import CorpusError
-from heedful.text.corpus import read_lines
+from heedful.text.lines import read_lines
 from heedful.text.normalise import normalise
 from heedful.text.spans import Span
 

@@ -19,9 +19,9 @@ from heedful.text.corpus import (
     Pair,
     clean_pairs,
     read_pairs,
-    refuse_no_text,
     text_digest,
 )
+from heedful.text.lines import refuse_no_text
 from heedful.text.pair_ids import PairIds, write_pair_ids
 from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
 

@@ -1,0 +1,76 @@
+import gzip
+
+import pytest
+
+from heedful.errors import CorpusError
+from heedful.text.lines import read_lines
+
+
+def write(path, content: str | bytes):
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_gzip_is_known_by_its_content_not_its_name(tmp_path):
+    path = write(tmp_path / "a.txt", gzip.compress("één\n".encode()))
+
+    assert list(read_lines(path)) == ["één"]
+
+
+def test_byte_order_mark_and_windows_line_ends_are_taken_off(tmp_path):
+    path = write(tmp_path / "a.txt", b"\xef\xbb\xbfone\r\ntwo\r\n")
+
+    assert list(read_lines(path)) == ["one", "two"]
+
+
+def test_only_line_feeds_end_a_line(tmp_path):
+    path = write(tmp_path / "a.txt", "a\u2028b\x0bc\x85d\n")
+
+    assert list(read_lines(path)) == ["a\u2028b\x0bc\x85d"]
+
+
+def test_invalid_utf8_is_named_by_file_line_and_byte(tmp_path):
+    path = write(tmp_path / "a.en", b"fine\nna\xefve\n")
+
+    with pytest.raises(CorpusError, match=r"a\.en, line 2, byte 3: 0xef is not valid UTF-8"):
+        list(read_lines(path))
+
+
+def test_the_byte_is_counted_from_the_start_of_the_file(tmp_path):
+    path = write(tmp_path / "a.en", b"\xef\xbb\xbfna\xefve\n")
+
+    with pytest.raises(CorpusError, match=r"a\.en, line 1, byte 6: 0xef is not valid UTF-8"):
+        list(read_lines(path))
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r" is a folder; give a text file"):
+        list(read_lines(tmp_path))
+
+
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
+    path = write(tmp_path / "a.en", "one\n") / "b.en"
+
+    with pytest.raises(CorpusError, match=r"b\.en: cannot be read, Not a directory"):
+        list(read_lines(path))
+
+
+def test_a_binary_file_is_refused(tmp_path):
+    path = write(tmp_path / "a.en", b"\x7fELF\x02\x01\x01\x00\x00")
+
+    with pytest.raises(CorpusError, match=r"a\.en, line 1: found a zero byte, so this is a binary"):
+        list(read_lines(path))
+
+
+def test_utf16_is_called_by_its_name(tmp_path):
+    path = write(tmp_path / "a.en", "one".encode("utf-16"))
+
+    with pytest.raises(CorpusError, match=r"a\.en is UTF-16 text; save it as UTF-8"):
+        list(read_lines(path))
+
+
+def test_a_truncated_gzip_file_is_refused(tmp_path):
+    path = write(tmp_path / "a.gz", gzip.compress(b"many words\n" * 1_000)[:-20])
+
+    with pytest.raises(CorpusError, match=r"a\.gz: damaged gzip file"):
+        list(read_lines(path))
