@@ -1,10 +1,10 @@
 """The fast engine: CTranslate2, without torch."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
+from random import Random
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -257,7 +257,7 @@ class CTranslate2Engine:
         """Return what translates, and the options by which it draws, if it is to draw."""
         if not sampling:
             return self._translator, {}
-        seed = secrets.randbits(31) if sampling.seed is None else sampling.seed
+        seed = Random().getrandbits(31) if sampling.seed is None else sampling.seed
         ctranslate2.set_random_seed(seed)
         # Each thread is seeded once, when it starts: one new thread draws what the seed says.
         layout = replace(self._layout, workers=1)
