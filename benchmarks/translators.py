@@ -48,6 +48,7 @@ def hand_set_translator(
 ) -> Translate:
     """Try the settings of CTranslate2 on some of the texts, and translate with the fastest."""
     cores = torch.get_num_threads()
+    supported = ctranslate2.get_supported_compute_types("cpu")
     translators = {
         (kind, workers): ctranslate2.Translator(
             str(folder.ctranslate2),
@@ -56,6 +57,7 @@ def hand_set_translator(
             intra_threads=cores // workers,
         )
         for kind, workers in product(("float32", "int8", "int16"), {1, cores})
+        if kind in supported
     }
     batches = _batch_settings() if len(parts[0]) > 1 else [{}]
     tried = [part[:_TRIED] for part in parts[: _TRIED // len(parts[0]) or 1]]
