@@ -22,6 +22,8 @@ from heedful.run import train_model
 from heedful.training.trainer import Step, Trainer
 from tests.conftest import SIZES
 
+pytestmark = pytest.mark.slow  # each trains, and most more than once
+
 
 def weights_of(finished: Finished) -> bytes:
     return finished.folder.weights_file.read_bytes()
@@ -349,7 +351,6 @@ def kill_at_some_moment(command: Command, process: subprocess.Popen, moments) ->
     process.communicate()
 
 
-@pytest.mark.slow
 def test_killed_at_any_moment_the_same_command_goes_on_to_the_same_bits(command, never_interrupted):
     moments, kills = random.Random(2017), 0
     while kills < KILLS:
@@ -398,7 +399,6 @@ main()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "left", "step"),
     [
@@ -422,7 +422,6 @@ def test_killed_in_the_middle_of_a_checkpoint_it_goes_on_from_the_last_whole_one
     assert not list(command.out.rglob("*.partial"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_leaves_with_a_line_that_says_how_to_go_on(
     command, never_interrupted, number
@@ -449,7 +448,6 @@ def no_file_larger_than(limit: int):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
-@pytest.mark.slow
 def test_a_full_disk_loses_nothing_that_was_saved(command, never_interrupted):
     """Checkpoints grow a little with the history they hold, so that a limit stops one of them."""
     sizes = [path.stat().st_size for path in never_interrupted.checkpoints.iterdir()]
@@ -473,7 +471,6 @@ def test_a_full_disk_loses_nothing_that_was_saved(command, never_interrupted):
     assert command.weights == never_interrupted.weights
 
 
-@pytest.mark.slow
 def test_a_disk_too_full_for_the_corpus_is_one_line_and_leaves_no_folder(command):
     code, _, err = command.run(preexec_fn=no_file_larger_than(500))
 
@@ -499,7 +496,6 @@ main()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and needs RLIMIT_AS")
 def test_too_little_memory_for_the_largest_batch_shows_at_once(command, tmp_path):
     wide = LONG_RECIPE.replace("d_ff = 32", "d_ff = 100_000").replace("256", "100_000")
