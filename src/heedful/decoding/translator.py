@@ -160,6 +160,7 @@ class Translator:
         self, lines: Iterable[str], **options: Unpack[Options]
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it."""
+        options["glossary"] = _as_glossary(options.get("glossary"))  # once for all of them
 
         def translate(chunk: list[str]) -> list[Translation]:
             return self.translate(chunk, **options)
