@@ -1,7 +1,7 @@
 """A sentence made ready for the search, and its translation made good afterwards."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heedful.decoding.restore import restore
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
@@ -61,32 +61,30 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     There is none if the sentence has nothing to translate.
     """
     bare, marks = take_out(normalise(sentence))
+    readable = without_strange_capitals(bare, tokenizer.knows)
     spans = without_overlaps(
         [
             *(copy for copy in find_copies(bare) if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
-            *find_unreadable(without_strange_capitals(bare, tokenizer.knows), tokenizer.knows),
+            *find_unreadable(readable, tokenizer.unknown_letters(readable)),
             *find_numbers(bare),
         ]
     )
     free = _without_copies(bare, spans)
     if not any(letter.isalnum() or _is_surrogate(letter) for letter in free):
         return []
+    as_written = Draft(
+        shown=_with_spans(readable, bare, spans),
+        bare=bare,
+        tags=read_elements(marks, find_words(bare) if marks else (), len(bare)),
+        spans=tuple(spans),
+        case=None,
+    )
     case = find_case(free)
-
-    def draft(shown: str, case: Case | None) -> Draft:
-        return Draft(
-            shown=_with_spans(without_strange_capitals(shown, tokenizer.knows), bare, spans),
-            bare=bare,
-            tags=read_elements(marks, find_words(bare) if marks else (), len(bare)),
-            spans=tuple(spans),
-            case=case,
-        )
-
-    as_written = draft(bare, None)
     if not case:
         return [as_written]
-    ordinary = draft(as_sentence(bare), case)
+    small = without_strange_capitals(as_sentence(bare), tokenizer.knows)
+    ordinary = replace(as_written, shown=_with_spans(small, bare, spans), case=case)
     # Capitals may begin words because it is a title, or because they are names.
     could_be_names = case == "title" and as_written.shown != ordinary.shown
     return [ordinary, as_written] if could_be_names else [ordinary]

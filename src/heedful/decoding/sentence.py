@@ -99,6 +99,8 @@ class SentenceTranslator:
         self, texts: Sequence[str], config: SearchConfig, needs_links: Sequence[bool]
     ) -> list[list[_Found]]:
         """Search for every text, and see which word translates which where that is needed."""
+        if not texts:
+            return []
         sources = [self.tokenizer.encode(text) for text in texts]
         hypotheses, alarms = self._search(sources, config, needs_links)
         return [
@@ -163,7 +165,7 @@ class SentenceTranslator:
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""
         texts = [draft.shown[start:end] for draft in drafts for start, end in _between(draft)]
-        found = iter(self.search(texts, config, [True] * len(texts)) if texts else [])
+        found = iter(self.search(texts, config, [True] * len(texts)))
         return [
             _joined(draft, {start: next(found)[0].words or [] for start, _ in _between(draft)})
             for draft in drafts

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from heedful.decoding.draft import as_read, without_tags
@@ -18,10 +18,6 @@ class Steering:
 
     prefix: str = ""
     sampling: Sampling | None = None
-
-    def of_sentence(self, number: int) -> "Steering":
-        """Return what holds for a sentence of the text: only the first begins with the prefix."""
-        return self if number == 0 else replace(self, prefix="")
 
     def engine(self, engine: Engine, tokenizer: Tokenizer) -> Engine:
         """Return an engine that is steered so."""

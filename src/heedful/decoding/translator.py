@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import chain, compress, islice, pairwise, zip_longest
+from operator import not_
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
 
@@ -193,26 +194,33 @@ class Translator:
         """Cut the texts into sentences, translate all of them together, and put them back."""
         cuts = [cut_text(text) for text in texts]
         sentences = [
-            (text[start:end], number)
+            text[start:end]
             for text, ranges in zip(texts, cuts, strict=True)
-            for number, (start, end) in enumerate(ranges)
+            for start, end in ranges
         ]
-        found: dict[int, list[Candidate]] = {}
-        for steered in dict.fromkeys(steering.of_sentence(number) for _, number in sentences):
-            chosen = [
-                index
-                for index, (_, number) in enumerate(sentences)
-                if steering.of_sentence(number) == steered
-            ]
-            engine = steered.engine(self.engine, self.tokenizer)
-            translate = SentenceTranslator(self.tokenizer, engine).translate
-            results = translate([sentences[index][0] for index in chosen], config, glossary)
-            found.update(zip(chosen, results, strict=True))
-        ordered = iter(sorted(found))
+        # A text begins with the prefix, so its other sentences are translated without.
+        is_steered = [
+            number == 0 or not steering.prefix for ranges in cuts for number in range(len(ranges))
+        ]
+        free = replace(steering, prefix="")
+        first = self._candidates(compress(sentences, is_steered), config, glossary, steering)
+        later = self._candidates(compress(sentences, map(not_, is_steered)), config, glossary, free)
+        found = (next(first if steered else later) for steered in is_steered)
         return [
-            _assembled(text, ranges, [found[next(ordered)] for _ in ranges])
+            _assembled(text, ranges, list(islice(found, len(ranges))))
             for text, ranges in zip(texts, cuts, strict=True)
         ]
+
+    def _candidates(
+        self,
+        sentences: Iterable[str],
+        config: SearchConfig,
+        glossary: Glossary,
+        steering: Steering,
+    ) -> Iterator[list[Candidate]]:
+        engine = steering.engine(self.engine, self.tokenizer)
+        translator = SentenceTranslator(self.tokenizer, engine)
+        return iter(translator.translate(list(sentences), config, glossary))
 
 
 def _assembled(
@@ -221,14 +229,8 @@ def _assembled(
     """Write the candidates of the sentences between what stood between the sentences."""
     if not sentences:
         return Translation(source=text, text=text, score=0.0)
-    best, *others = [
-        Candidate(
-            text=_replaced(text, ranges, [candidate.text for candidate in candidates]),
-            score=sum(candidate.score for candidate in candidates) / len(candidates),
-            flags=tuple(dict.fromkeys(chain(*(candidate.flags for candidate in candidates)))),
-        )
-        for candidates in zip(*sentences, strict=False)
-    ]
+    is_one = ranges == [(0, len(text))]
+    best, *others = sentences[0] if is_one else _joined(text, ranges, sentences)
     return Translation(
         source=text,
         text=best.text,
@@ -240,6 +242,20 @@ def _assembled(
             for (start, end), candidates in zip(ranges, sentences, strict=True)
         ),
     )
+
+
+def _joined(
+    text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
+) -> list[Candidate]:
+    """Put the best candidates of all sentences together, then the second best, and so on."""
+    return [
+        Candidate(
+            text=_replaced(text, ranges, [candidate.text for candidate in candidates]),
+            score=sum(candidate.score for candidate in candidates) / len(candidates),
+            flags=tuple(dict.fromkeys(chain(*(candidate.flags for candidate in candidates)))),
+        )
+        for candidates in zip(*sentences, strict=False)
+    ]
 
 
 def _as_glossary(terms: Mapping[str, str] | Glossary | None) -> Glossary:

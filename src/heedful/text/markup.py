@@ -67,7 +67,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def take_out(text: str) -> tuple[str, list[Mark]]:
     """Return a text without tags and pictures, and what was taken out."""
     found = [*find_tags(text)]
-    found += _compiled(_PICTURES).finditer(text)
+    if not text.isascii():
+        found += _compiled(_PICTURES).finditer(text)
     bare, marks, at = "", [], 0
     for match in sorted(found, key=lambda match: match.start()):
         if match.start() < at:

@@ -1,7 +1,7 @@
 """What a translation must leave as it is: tags, addresses, placeholders, numbers."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -58,9 +58,8 @@ def find_copies(text: str) -> list[Span]:
     return [Span(m.start(), m.end(), m.group(), "copy") for m in matches]
 
 
-def find_unreadable(text: str, knows: Callable[[str], bool]) -> list[Span]:
-    """Find the words of scripts that a vocabulary has no letter of."""
-    unknown = {letter for letter in set(text) if letter.isalpha() and not knows(letter)}
+def find_unreadable(text: str, unknown: Collection[str]) -> list[Span]:
+    """Find the words that have only letters which a vocabulary does not know."""
     if not unknown:
         return []
     letters = f"[{re.escape(''.join(sorted(unknown)))}]+"
@@ -81,6 +80,8 @@ def without_overlaps(spans: Iterable[Span]) -> list[Span]:
 
 def find_numbers(text: str) -> list[Span]:
     """Find the numbers that stay numbers: no times of day, and none that is often spelt out."""
+    if not _compiled(r"\d").search(text):
+        return []
     return [
         Span(match.start(), match.end(), match.group(), "number")
         for match in _compiled(_NUMBER).finditer(text)

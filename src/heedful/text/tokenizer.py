@@ -45,6 +45,7 @@ class Tokenizer:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self._known: dict[str, bool] = {}
+        self._readable: set[str] = set()
         self._space_bytes = [
             self._processor.piece_to_id(f"<0x{byte:02X}>") for byte in _SPACE.encode()
         ]
@@ -109,6 +110,13 @@ class Tokenizer:
         if text not in self._known:
             self._known[text] = self._processor.piece_to_id(text) != UNK
         return self._known[text]
+
+    def unknown_letters(self, text: str) -> set[str]:
+        """Return the letters of a text that have no piece of their own."""
+        new = set(text) - self._readable
+        unknown = {letter for letter in new if letter.isalpha() and not self.knows(letter)}
+        self._readable |= new - unknown
+        return unknown
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Spell ids as the pieces they stand for, a word's start marked by '▁'."""
