@@ -109,6 +109,10 @@ def test_a_recipe_written_down_reads_as_itself(tmp_path):
         ("[data]\nsource = 3\n", r"\[data\]: source must be a text in quotes, got 3"),
         ("recipe = 'papre'\n", r"mine\.toml: unknown recipe 'papre'; did you mean 'paper'\?"),
         ("model = 3\n", r"mine\.toml: model must be a section, written \[model\]"),
+        (
+            "[search]\nn_best = 2\n",
+            r"mine\.toml: n_best = 2 is for .*; leave it out and give --n-best",
+        ),
         ("[model\n", r"mine\.toml: cannot be read as a recipe; Expected"),
     ],
 )

@@ -82,6 +82,11 @@ def load_recipe(name: str = DEFAULT, **data: str) -> Recipe:
         sections = _laid_over(sections, layer)
     sections["data"] |= {key: value for key, value in data.items() if value}
     made = {section: _make(section, values, name) for section, values in sections.items()}
+    if (n_best := made["search"].n_best) != 1:
+        raise ConfigError(
+            f"{name}: n_best = {n_best} is for a single translation, not for a model; "
+            "leave it out and give --n-best to heedful translate"
+        )
     return Recipe(**made, stated=_stated(layers))
 
 
