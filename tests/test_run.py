@@ -1,15 +1,16 @@
 import json
-from itertools import takewhile
+from itertools import islice, takewhile
 
 import pytest
 import torch
 
+from heedful import run
 from heedful.checkpoint import Checkpoints, load_model
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.events import Finished, Prepared, Started, Validation
 from heedful.recipe import load_recipe
 from heedful.run import train_model
-from heedful.training.averaging import mean_weights
+from heedful.training.averaging import running_means
 from heedful.training.trainer import Step
 
 
@@ -56,13 +57,21 @@ def test_provenance_names_data_versions_seed_and_scores_with_signatures(model_fo
     assert str(model_folder.path) not in json.dumps(provenance)
 
 
-def test_the_model_is_the_mean_of_the_last_checkpoints(model_folder):
-    checkpoints = list(Checkpoints(model_folder.training / "checkpoints", keep=3))
+@pytest.mark.parametrize(("losses", "num_averaged"), [([5.0, 4.0], 2), ([4.0, 5.0], 1)])
+def test_the_model_is_the_mean_of_as_many_of_the_last_checkpoints_as_validate_best(
+    corpus, recipe_file, tmp_path, monkeypatch, losses, num_averaged
+):
+    told = iter([3.0, 2.0, 1.0, *losses])  # at steps 2, 4 and 6, and of the two means
+    monkeypatch.setattr(run, "validation_loss", lambda *_: next(told))
 
-    mean = mean_weights(checkpoint.read().weights() for checkpoint in checkpoints[1:])
+    *_, finished = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
 
+    checkpoints = list(Checkpoints(finished.folder.training / "checkpoints", keep=3))
     assert [checkpoint.step for checkpoint in checkpoints] == [2, 4, 6]  # one to spare
-    for name, tensor in load_model(model_folder).state_dict().items():
+    newest_first = (checkpoint.read().weights() for checkpoint in reversed(checkpoints))
+    *_, mean = islice(running_means(newest_first), num_averaged)
+    assert finished.num_averaged == num_averaged
+    for name, tensor in load_model(finished.folder).state_dict().items():
         assert torch.equal(tensor, mean[name])
 
 

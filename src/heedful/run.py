@@ -43,7 +43,7 @@ from heedful.text.batches import Batch, largest_batch, ordered_batches, training
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus
 from heedful.training.allocator import keep_freed_memory
-from heedful.training.averaging import mean_weights
+from heedful.training.averaging import running_means
 from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.trainer import Step, Trainer, validation_loss
@@ -257,6 +257,7 @@ class _Run:
         validation = self.processes.by_first(self._validation, step, loss)
         self.budget.reserve = self._ending_seconds(
             validating=self.stopwatch.seconds - began,
+            averaging=self.recipe.training.average_last * (searching - began),
             # A model that does not know yet when to end searches for longer than it will.
             searching=(self.stopwatch.seconds - searching) / max(validation.length_ratio, 1.0),
         )
@@ -307,11 +308,11 @@ class _Run:
         curve = forecast_bleu([*points, (progress, value)])
         return curve[-1][1] if curve else None
 
-    def _ending_seconds(self, *, validating: float, searching: float) -> float:
-        """Tell from a validation what the end will take: one more, and all pairs by beam."""
+    def _ending_seconds(self, *, validating: float, averaging: float, searching: float) -> float:
+        """Tell from a validation what the end will take: one more, means, and all pairs by beam."""
         pairs = len(self.valid_pairs) / min(BLEU_SENTENCES, len(self.valid_pairs))
         scoring = searching * pairs * BEAM_COST * self.recipe.search.beam_size
-        return min(validating + scoring, _LARGEST_RESERVE * self.budget.seconds)
+        return min(validating + averaging + scoring, _LARGEST_RESERVE * self.budget.seconds)
 
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
         """Go back to where the loss was sound, and halve the learning rate."""
@@ -396,11 +397,24 @@ class _Run:
         recent = self.history[-patience:] if patience else []
         return len(recent) == patience > 0 and not any(past["is_best"] for past in recent)
 
-    def _finish(self, stopped_early: bool) -> Finished:
+    def _average(self) -> int:
+        """Give the model the mean of the last checkpoints; return of how many.
+
+        Of as many as validate best: early ones, from when the rate was high, would do harm.
+        """
         steps = self._averaged_steps()
-        self.model.load_state_dict(
-            mean_weights(self.checkpoints.at(step).read().weights() for step in steps)
-        )
+        newest_first = (self.checkpoints.at(step).read().weights() for step in reversed(steps))
+        lowest, best, num_best = math.inf, {}, 0
+        for number, mean in enumerate(running_means(newest_first), start=1):
+            self.model.load_state_dict(mean)
+            loss = self._validation_loss() if len(steps) > 1 else 0.0
+            if loss < lowest:
+                lowest, best, num_best = loss, mean, number
+        self.model.load_state_dict(best)
+        return num_best
+
+    def _finish(self, stopped_early: bool) -> Finished:
+        num_averaged = self._average()
         save_model(self.folder, self.model)
         write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
         head = choose_alignment_head(self.model, self.tokenizer, self.valid, self.train)
@@ -410,7 +424,7 @@ class _Run:
         finished = Finished(
             folder=self.folder,
             scores=evaluate([translation.text for translation in translations], references),
-            num_averaged=len(steps),
+            num_averaged=num_averaged,
             stopped_early=stopped_early,
             seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
         )

@@ -8,7 +8,7 @@ from heedful.errors import ConfigError
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.batches import Batch, make_batch
-from heedful.training.averaging import mean_weights
+from heedful.training.averaging import running_means
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import (
     ADAM_BETAS,
@@ -187,10 +187,13 @@ def test_perplexity_of_a_lost_model_is_infinite_not_an_error():
 
 
 def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
-    mean = mean_weights([{"w": torch.tensor([1.0, 5.0])}, {"w": torch.tensor([3.0, -5.0])}])
+    checkpoints = [{"w": torch.tensor([1.0, 5.0])}, {"w": torch.tensor([3.0, -5.0])}]
 
-    assert mean["w"].tolist() == [2.0, 0.0]
-    assert mean["w"].dtype == torch.float32
+    first, both = running_means(checkpoints)
+
+    assert first["w"].tolist() == [1.0, 5.0]
+    assert both["w"].tolist() == [2.0, 0.0]
+    assert both["w"].dtype == torch.float32
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ class TrainingConfig:
     """Steps between two validations, each of which also saves a checkpoint."""
 
     average_last: int = 5
-    """Checkpoints whose mean becomes the model (section 6.1)."""
+    """Checkpoints at most whose mean becomes the model (section 6.1); as many as validate best."""
 
     patience: int = 0
     """Validations without a better loss after which to stop; 0 goes on to the last step."""
