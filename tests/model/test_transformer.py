@@ -127,6 +127,16 @@ def test_learned_positions_end_where_their_table_ends():
         model(torch.tensor([[4, 5, 6, 7, EOS]]), target)
 
 
+def test_positions_that_a_search_made_can_be_trained_with(model):
+    source, target = torch.full((1, 300), 4), torch.tensor([[BOS]])
+    with torch.inference_mode():
+        model(source, target)
+
+    assert len(model.positions.table) > 300
+    assert not model.positions.table.is_inference()
+    model(source, target).sum().backward()
+
+
 def test_a_wrong_shape_is_noticed_in_the_test_run(model):
     with pytest.raises(TypeError):
         model(torch.tensor([4, 5, EOS]), torch.tensor([[BOS]]))

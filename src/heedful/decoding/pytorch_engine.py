@@ -62,7 +62,7 @@ class PyTorchEngine:
         attention = attention or [False] * len(sources)
         batches = _plan(sources, config.beam_size)
 
-        @torch.no_grad()
+        @torch.inference_mode()
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             chosen = [sources[index] for index in batch]
             state, limits = self._start(chosen, [prefixes[index] for index in batch])

@@ -224,7 +224,8 @@ class Positions(nn.Module):
                 )
             return self.learned[start:end]
         if end > self.table.size(0):
-            self.table = self.sinusoids(torch.arange(2 * end)).to(self.table)
+            with torch.inference_mode(False):  # a search may come first, and training after it
+                self.table = self.sinusoids(torch.arange(2 * end)).to(self.table)
         return self.table[start:end]
 
     def sinusoids(self, positions: Int[Tensor, " length"]) -> Float[Tensor, "length d_model"]:
