@@ -21,7 +21,7 @@ ORDER = [
     {"evaluation", "explain", "interop", "curves"},
     {"recipe", "terminal", "formats", "conversation"},
     {"planning", "translating"},
-    {"beginning", "events"},
+    {"beginning", "events", "diversifying"},
     {"run"},
     {"doctor"},
     {"display"},

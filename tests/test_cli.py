@@ -53,6 +53,7 @@ def test_the_verbs_and_their_options_are_these():
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
             "--output", "-o",
         },
+        "diversify": {"model", "backward", "--output", "-o", "--resume"},
         "export": {"model", "--format"},
         "info": {"model"},
         "demo": {"--locale", "--out"},

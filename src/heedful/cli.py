@@ -230,6 +230,31 @@ def evaluate(
 
 
 @app.command()
+def diversify(
+    model: ModelArgument,
+    backward: Annotated[
+        Path,
+        typer.Argument(metavar="BACKWARD", help="One trained with source and target exchanged."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The TSV of pairs to write.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a file that was interrupted.")
+    ] = False,
+) -> None:
+    """Write the pairs a model learned from, and more: each side with its translation.
+
+    A model that learns from all of them is often better than the one that made them.
+
+    heedful diversify en-de/ de-en/ --output more.tsv
+
+    heedful train --source more.tsv --valid-source en-de/training/corpus/valid.tsv --out better/
+    """
+    from heedful.diversifying import diversify as run
+
+    run(model, backward, output, resume=resume)
+
+
+@app.command()
 def export(
     model: ModelArgument,
     format: Annotated[

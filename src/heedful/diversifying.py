@@ -1,0 +1,74 @@
+"""What `heedful diversify` does: more pairs from those of a corpus (Nguyen et al., 2020).
+
+Each source stands beside what one model makes of it, and each target beside what a second model,
+which translates the other way, makes of that. A third model that learns from all of these pairs
+learns what is common to many ways of saying the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+
+from heedful.decoding.translator import Translation, Translator, load
+from heedful.errors import ModelFolderError
+from heedful.folder import ModelFolder
+from heedful.text.normalise import normalise
+from heedful.translating import translate_file
+
+
+def diversify(forward: Path, backward: Path, output: Path, *, resume: bool = False) -> None:
+    """Write a TSV of the pairs that one model learned from, and of what both make of them."""
+    corpus = ModelFolder(forward).corpus / "train.tsv"
+    _refuse_same_direction(forward, backward)
+    if not corpus.exists():
+        raise ModelFolderError(
+            f"{forward} has no {corpus.name} of its training any more; train it again"
+        )
+    translators = load(forward), load(backward)
+    about = {name: _made(path) for name, path in (("forward", forward), ("backward", backward))}
+    translate_file(
+        corpus, output, lambda lines: diversified(lines, *translators), about, resume=resume
+    )
+
+
+def diversified(lines: Iterable[str], forward: Translator, backward: Translator) -> Iterator[str]:
+    """Yield for every pair of a TSV its own line, and those that the models add to it."""
+    pairs, sources, targets = tee(lines, 3)
+    for pair, translation, origin in zip(
+        pairs,
+        forward.translate_lines(line.split("\t")[0] for line in sources),
+        backward.translate_lines(line.split("\t")[1] for line in targets),
+        strict=True,
+    ):
+        source, target = pair.split("\t")
+        rows = [
+            pair,
+            *(f"{source}\t{text}" for text in _usable(translation)),
+            *(f"{text}\t{target}" for text in _usable(origin)),
+        ]
+        yield "\n".join(dict.fromkeys(rows))
+
+
+def _usable(translation: Translation) -> list[str]:
+    """Return the text on one line, unless there is none or something is wrong with it."""
+    text = normalise(translation.text)
+    return [text] if text and not translation.flags else []
+
+
+def _refuse_same_direction(forward: Path, backward: Path) -> None:
+    """Refuse two models that learned from the same files in the same order."""
+    ways = [_made_from(path) for path in (forward, backward)]
+    if ways[0] == ways[1]:
+        raise ModelFolderError(
+            f"{backward} translates the same way as {forward}; train it with source and target "
+            "exchanged"
+        )
+
+
+def _made_from(model: Path) -> list[str]:
+    files = ModelFolder(model).provenance()["data"]["files"]
+    return [file["sha256"] for file in files[:2]]
+
+
+def _made(model: Path) -> str:
+    return str(ModelFolder(model).provenance()["created"])
