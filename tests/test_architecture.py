@@ -22,6 +22,7 @@ ORDER = [
     {"recipe", "terminal", "formats", "conversation"},
     {"planning", "translating"},
     {"beginning", "events", "diversifying"},
+    {"teaching"},
     {"run"},
     {"doctor"},
     {"display"},

@@ -35,7 +35,7 @@ def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_p
     assert "pairs kept" in text
     for column in ("step 3 of 6", "loss ", "perplexity ", " tokens/s", "rate ", " left"):
         assert column in text
-    assert "minutes; the model is the mean of the last 2 checkpoints. On validation:" in text
+    assert "minutes; the model is the last checkpoint. On validation:" in text
 
 
 def test_a_terminal_gets_a_live_line(corpus, recipe_file, tmp_path):
@@ -83,6 +83,11 @@ def test_what_was_dropped_is_told_of_both_corpora():
         in (told(event).replace("\n", " "))
     )
     assert "2 to validate, 300" in told(replace(event, valid_report=None)).replace("\n", " ")
+
+
+def test_the_end_tells_what_the_model_is_the_mean_of():
+    assert "the model is the mean of the last 3" in told(replace(FINISHED, num_averaged=3))
+    assert "the model is the last checkpoint." in told()
 
 
 def test_damaged_checkpoints_are_named_with_where_it_goes_on():

@@ -21,12 +21,17 @@ def begin(
     folder: ModelFolder, recipe: Recipe, device: torch.device, stopwatch: Stopwatch
 ) -> tuple[PreparedCorpus, Recipe, Plan | None]:
     """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
-    refuse_missing(recipe.training.precision, device)
-    _refuse_other_use(folder, recipe)
+    enrol(folder, recipe, device)
     corpus = _prepare(folder, recipe)
     recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
     write_atomically(folder.recipe_file, recipe.toml())
     return corpus, recipe, plan
+
+
+def enrol(folder: ModelFolder, recipe: Recipe, device: torch.device) -> None:
+    """Refuse what cannot be followed here, and a folder that is in other use."""
+    refuse_missing(recipe.training.precision, device)
+    _refuse_other_use(folder, recipe)
 
 
 def require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
@@ -46,27 +51,32 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
             f"{folder.path} already holds a finished model; choose another folder, or delete it"
         )
     if folder.recipe_file.exists():
-        try:
-            before = tomllib.loads(folder.recipe_file.read_text("utf-8"))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ModelFolderError(
-                f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
-            ) from error
-        now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
-        for section, values in now.items():
-            for name, value in values.items():
-                old = before.get(section, {}).get(name)
-                if old != value and (section, name) not in chosen:
-                    raise ConfigError(
-                        f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
-                        f"{value!r}; go on with the recipe it began with, or choose another folder"
-                    )
+        refuse_other_recipe(folder, recipe)
     elif folder.path.exists() and (
         not folder.path.is_dir() or any(path.name not in begun for path in folder.path.iterdir())
     ):
         raise ModelFolderError(
             f"{folder.path} exists and is not a model folder; choose a new or empty folder"
         )
+
+
+def refuse_other_recipe(folder: ModelFolder, recipe: Recipe) -> None:
+    """Refuse a recipe that differs from the one that a folder's run began with."""
+    try:
+        before = tomllib.loads(folder.recipe_file.read_text("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ModelFolderError(
+            f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
+        ) from error
+    now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
+    for section, values in now.items():
+        for name, value in values.items():
+            old = before.get(section, {}).get(name)
+            if old != value and (section, name) not in chosen:
+                raise ConfigError(
+                    f"{folder.path} holds a run with [{section}] {name} = {old!r}, now it is "
+                    f"{value!r}; go on with the recipe it began with, or choose another folder"
+                )
 
 
 def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
@@ -77,6 +87,7 @@ def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
             recipe.cleaning,
             recipe.tokenizer,
             readable_bytes(recipe),
+            folder.taught_file if recipe.training.teacher_steps else None,
         )
     except OSError as error:
         raise StorageError(

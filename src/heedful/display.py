@@ -10,11 +10,26 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from heedful.doctor import Diagnosis
-from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.events import (
+    Event,
+    Finished,
+    Lesson,
+    Prepared,
+    RolledBack,
+    Started,
+    Validation,
+    WentBack,
+)
 from heedful.planning import Plan
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 
+_LESSONS = {
+    "forward": "First a teacher that translates from source to target",
+    "backward": "Then a teacher that translates from target to source",
+    "translating": "Both teachers translate what they learned from",
+    "model": "Now the model, which learns from that as well",
+}
 _SECONDS_BETWEEN_LINES = 10.0
 _MEMORY = 0.95  # of the running mean that the speed is shown as
 
@@ -23,6 +38,7 @@ def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
     """Show a run to its end and return how it ended."""
     with _progress(console) as progress:
         speed, course, last_line = _Speed(), _Course(), time.monotonic()
+        finished: Finished | None = None
         task = progress.add_task("training", total=None, visible=False, **_nothing_yet())
         for event in events:
             match event:
@@ -50,15 +66,16 @@ def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
                 case Finished():
                     progress.update(task, visible=False)
                     say(console, *_finished_lines(event))
-                    return event
+                    finished = event
                 case Validation():
                     progress.update(task, expected=_expectation(event))
                     say(console, _validation_line(event))
-                case Prepared() | Plan() | WentBack() | RolledBack():
+                case Lesson() | Prepared() | Plan() | WentBack() | RolledBack():
                     say(console, _line(event))
                 case Diagnosis():
                     say(console, *_diagnosis_lines(event))
-    raise AssertionError("a run ends with Finished")
+    assert finished, "a run ends with Finished"
+    return finished
 
 
 class _Course:
@@ -172,8 +189,10 @@ def _validation_line(validation: Validation) -> str:
     )
 
 
-def _line(event: Prepared | Plan | WentBack | RolledBack) -> str:
+def _line(event: Lesson | Prepared | Plan | WentBack | RolledBack) -> str:
     match event:
+        case Lesson():
+            return _LESSONS[event.about]
         case Prepared():
             valid = f"{event.num_valid:,} to validate"
             if event.valid_report and event.valid_report.kept < event.valid_report.read:
@@ -220,8 +239,10 @@ def _diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _finished_lines(finished: Finished) -> Iterator[str]:
     early = ", stopped early," if finished.stopped_early else ""
+    several = f"mean of the last {finished.num_averaged} checkpoints"
+    model = several if finished.num_averaged > 1 else "last checkpoint"
     yield (
-        f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the mean of the "
-        f"last {finished.num_averaged} checkpoints. On validation:"
+        f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the {model}. "
+        "On validation:"
     )
     yield from score_lines(finished.scores)

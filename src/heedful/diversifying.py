@@ -5,6 +5,7 @@ which translates the other way, makes of that. A third model that learns from al
 learns what is common to many ways of saying the same.
 """
 
+import threading
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
@@ -16,7 +17,14 @@ from heedful.text.normalise import normalise
 from heedful.translating import translate_file
 
 
-def diversify(forward: Path, backward: Path, output: Path, *, resume: bool = False) -> None:
+def diversify(
+    forward: Path,
+    backward: Path,
+    output: Path,
+    *,
+    resume: bool = False,
+    stop: threading.Event | None = None,
+) -> None:
     """Write a TSV of the pairs that one model learned from, and of what both make of them."""
     corpus = ModelFolder(forward).corpus / "train.tsv"
     _refuse_same_direction(forward, backward)
@@ -27,7 +35,12 @@ def diversify(forward: Path, backward: Path, output: Path, *, resume: bool = Fal
     translators = load(forward), load(backward)
     about = {name: _made(path) for name, path in (("forward", forward), ("backward", backward))}
     translate_file(
-        corpus, output, lambda lines: diversified(lines, *translators), about, resume=resume
+        corpus,
+        output,
+        lambda lines: diversified(lines, *translators),
+        about,
+        resume=resume,
+        stop=stop,
     )
 
 

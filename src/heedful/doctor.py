@@ -85,6 +85,7 @@ class _Chart:
                 yield from _examine(event.corpus)
             case Started():
                 self.validations = list(event.validations)
+                self.peak_rate, self.peak_step = 0.0, 0
                 for past in event.validations:
                     self._note_rate(past.learning_rate, past.step)
             case Step():

@@ -1,6 +1,7 @@
 """What a training run tells of: one event after another, for whoever shows or watches it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from heedful.evaluation import Score
 from heedful.folder import ModelFolder
@@ -22,6 +23,13 @@ class Prepared:
     num_train: int
     num_valid: int
     vocab_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """What comes next of a training that has teachers."""
+
+    about: Literal["forward", "backward", "translating", "model"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,4 +116,4 @@ class Finished:
     """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
 
 
-Event = Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
+Event = Lesson | Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished

@@ -35,6 +35,7 @@ class ModelFolder:
         self.training = path / "training"
         self.corpus = self.training / "corpus"
         self.train_ids = self.corpus / "train"
+        self.taught_file = self.training / "taught.tsv"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property

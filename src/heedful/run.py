@@ -7,13 +7,14 @@ import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from heedful.beginning import begin, require_shared_folder
+from heedful.beginning import begin, enrol, require_shared_folder
 from heedful.card import model_card
 from heedful.checkpoint import Checkpoints, TrainingState, save_model
 from heedful.curves import write_curves
@@ -39,6 +40,7 @@ from heedful.planning import (
 )
 from heedful.processes import ALONE, Processes
 from heedful.recipe import Recipe
+from heedful.teaching import teach
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus
@@ -68,10 +70,15 @@ def train_model(
     The minutes of a recipe that has some are counted by `stopwatch`, or else from here on.
     """
     folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
+    stop = stop or threading.Event()
     keep_freed_memory()
+    if recipe.training.teacher_steps:
+        processes.by_first(enrol, folder, recipe, processes.device)
+        train = partial(train_model, stop=stop, processes=processes)
+        yield from teach(recipe, folder, train, stop, processes)
     corpus, recipe, plan = processes.by_first(begin, folder, recipe, processes.device, stopwatch)
     require_shared_folder(corpus, processes)
-    run = _Run(recipe, folder, corpus, stop or threading.Event(), processes, stopwatch)
+    run = _Run(recipe, folder, corpus, stop, processes, stopwatch)
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -470,6 +477,7 @@ class _Run:
             "training": {
                 "seed": self.recipe.training.seed,
                 "steps": self.trainer.number,
+                "teacher_steps": self.recipe.training.teacher_steps,
                 "minutes_given": self.recipe.training.minutes,
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),

@@ -1,7 +1,9 @@
 """What `heedful translate` does. It knows nothing of the command line, and so it starts at once."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -90,12 +92,17 @@ def translate_file(
     *,
     read: Callable[[Path], Iterable[str]] = read_lines,
     resume: bool = False,
+    stop: threading.Event | None = None,
 ) -> None:
-    """Translate a file into a file; stopped on the way, another run can go on from there."""
+    """Translate a file into a file; stopped on the way, another run can go on from there.
+
+    It is stopped by `stop`, or else by signals.
+    """
     num_lines, digest = _counted(read(input))  # and what is no text is refused before the work
     file = PartialFile(output, {"--input": digest, **about})
     try:
-        with stop_on_signals() as stop, file.begun(resume=resume, note_every=CHUNK):
+        asked = nullcontext(stop) if stop else stop_on_signals()
+        with asked as stop, file.begun(resume=resume, note_every=CHUNK):
             rest = islice(read(input), file.num_done, None)
             for text in _with_time_left(translated(rest), file.num_done, num_lines):
                 file.write(f"{text}\n")

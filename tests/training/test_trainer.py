@@ -201,6 +201,15 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
     [
         ({"steps": 0}, r"steps must be at least 1, got 0; or give minutes above 0"),
         ({"steps": 0, "minutes": -3.0}, r"minutes must be a number above 0, got -3"),
+        (
+            {"steps": 0, "minutes": 5.0, "teacher_steps": 9},
+            r"teacher_steps = 9 and minutes = 5 are both given; choose one",
+        ),
+        ({"teacher_steps": -1}, r"teacher_steps must not be negative, got -1"),
+        (
+            {"schedule": "linear", "warmup_steps": 5, "teacher_steps": 4},
+            r"warmup_steps must not exceed teacher_steps, got 5 of 4",
+        ),
         ({"steps": 0, "minutes": float("nan")}, r"minutes must be a number above 0, got nan"),
         ({"minutes": 5.0}, r"steps = 100000 and minutes = 5 are both given; choose one"),
         ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),

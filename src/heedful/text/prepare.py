@@ -112,9 +112,11 @@ def prepare(
     cleaning: CleaningConfig,
     tokenizer: TokenizerConfig,
     readable_bytes: int | float = math.inf,
+    taught: Path | None = None,
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
+    The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given.
     A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
@@ -131,6 +133,10 @@ def prepare(
     partial.mkdir(parents=True)
     try:
         report, valid_report = _write_text(partial, data, cleaning)
+        if taught:
+            _write_tsv(
+                partial / "train.tsv", clean_pairs(_read_tsv(taught), cleaning, CleaningReport())
+            )
         _write_ids(partial, tokenizer, readable_bytes)
         about = {"made_from": made_from, "cleaning": asdict(report)}
         if valid_report:

@@ -40,6 +40,9 @@ class TrainingConfig:
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
+    teacher_steps: int = 0
+    """Steps of two models, one each way, whose translations are learned from too; 0 has none."""
+
     agreement: float = 0.0
     """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
 
@@ -77,8 +80,14 @@ class TrainingConfig:
             raise ConfigError(
                 f"steps = {self.steps} and minutes = {self.minutes:g} are both given; choose one"
             )
-        if self.patience < 0:
-            raise ConfigError(f"patience must not be negative, got {self.patience}")
+        for name in ("patience", "teacher_steps"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must not be negative, got {getattr(self, name)}")
+        if self.teacher_steps and self.minutes:
+            raise ConfigError(
+                f"teacher_steps = {self.teacher_steps} and minutes = {self.minutes:g} are both "
+                "given; choose one"
+            )
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.weight_decay < math.inf:
@@ -94,7 +103,9 @@ class TrainingConfig:
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
-        if self.schedule == "linear" and self.warmup_steps > self.steps > 0:
-            raise ConfigError(
-                f"warmup_steps must not exceed steps, got {self.warmup_steps} of {self.steps}"
-            )
+        for name in ("steps", "teacher_steps"):
+            steps = getattr(self, name)
+            if self.schedule == "linear" and self.warmup_steps > steps > 0:
+                raise ConfigError(
+                    f"warmup_steps must not exceed {name}, got {self.warmup_steps} of {steps}"
+                )
