@@ -1,5 +1,8 @@
+import shutil
 import threading
+from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -7,12 +10,13 @@ from rich.console import Console
 from heedful import diversifying, translating
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
-from heedful.errors import ConfigError, StoppedError
-from heedful.events import Finished, Lesson
+from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
+from heedful.events import Finished, Lesson, Validation
 from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.text.corpus import read_pairs
+from heedful.text.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.training.trainer import Step
 from tests.conftest import TINY_RECIPE, write_corpus
 
@@ -43,7 +47,7 @@ def test_two_teachers_train_then_translate_and_then_the_model_trains(events):
 class Emphatic(Translator):
     """Leaves what it reads as it is, and adds a mark."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, engine):
         pass
 
     def translate_lines(self, lines, **options):
@@ -71,6 +75,95 @@ def test_the_model_learns_from_its_pairs_and_what_the_teachers_add_to_them(
         "train.low",
         "train.up",
     }
+    assert "| teachers | two, of 4 steps each |" in model.card_file.read_text()
+
+
+def test_no_source_to_validate_on_comes_back_by_a_teacher(taught_recipe, tmp_path, monkeypatch):
+    held_out = "a b"
+
+    class Remembering(Emphatic):
+        def translate_lines(self, lines, **options):
+            return (Translation(source=line, text=held_out, score=-1.0) for line in lines)
+
+    monkeypatch.setattr(diversifying, "load", Remembering)
+    (tmp_path / "valid.tsv").write_text(f"{held_out}\tA B\n")
+    data = replace(taught_recipe.data, valid_source=str(tmp_path / "valid.tsv"))
+
+    *_, finished = train_model(replace(taught_recipe, data=data), tmp_path / "model")
+
+    assert held_out in finished.folder.taught_file.read_text()
+    assert held_out not in dict(read_pairs(finished.folder.corpus / "train.tsv"))
+
+
+def test_any_character_survives_the_exchange(tmp_path):
+    pairs = [("a\u2028b", "A\x85B"), ("c", "C\x1cD")]
+    for split in ("train.tsv", "valid.tsv"):
+        (tmp_path / split).write_text("".join(f"{a}\t{b}\n" for a, b in pairs), newline="\n")
+    (tmp_path / "teachers").mkdir()
+
+    data = write_exchanged(PreparedCorpus(tmp_path), tmp_path / "teachers")
+
+    for file in (data.source, data.valid_source):
+        assert list(read_pairs(Path(file))) == [(b, a) for a, b in pairs]
+
+
+def test_a_folder_that_moved_goes_on(taught_recipe, events, tmp_path):
+    run = train_model(taught_recipe, tmp_path / "model")
+    list(takewhile(lambda event: event != Lesson(about="backward"), run))
+    next(event for event in run if isinstance(event, Validation))
+    run.close()
+
+    (tmp_path / "model").rename(tmp_path / "moved")
+    *_, finished = train_model(taught_recipe, tmp_path / "moved")
+
+    expected = events[-1].folder.weights_file.read_bytes()
+    assert finished.folder.weights_file.read_bytes() == expected
+
+
+def test_files_that_changed_after_a_teacher_finished_are_refused(taught_recipe, tmp_path):
+    files = write_corpus(tmp_path)
+    recipe = replace(taught_recipe, data=DataConfig(**files))
+    run = train_model(recipe, tmp_path / "model")
+    list(takewhile(lambda event: not isinstance(event, Finished), run))
+    source = Path(files["source"])
+    source.write_text(source.read_text().replace("a", "b"))
+
+    with pytest.raises(ModelFolderError, match=r"made from other files: train\.low is not what"):
+        list(train_model(recipe, tmp_path / "model"))
+
+
+def test_teachers_that_are_no_longer_needed_may_go(taught_recipe, tmp_path):
+    run = train_model(taught_recipe, tmp_path / "model")
+    list(takewhile(lambda event: event != Lesson(about="model"), run))
+    next(event for event in run if isinstance(event, Validation))
+    run.close()
+    shutil.rmtree(tmp_path / "model" / "training" / "teachers")
+
+    first, *_, finished = train_model(taught_recipe, tmp_path / "model")
+
+    assert first == Lesson(about="model")
+    assert isinstance(finished, Finished)
+
+
+def test_a_corpus_prepared_without_teachers_is_prepared_again(taught_recipe, tmp_path):
+    alone = replace(taught_recipe, training=replace(taught_recipe.training, teacher_steps=0))
+    run = train_model(alone, tmp_path / "model")
+    next(run)
+    run.close()
+    (tmp_path / "model" / "recipe.toml").unlink()  # as when memory did not suffice
+
+    *_, finished = train_model(taught_recipe, tmp_path / "model")
+
+    assert PreparedCorpus(finished.folder.corpus).is_taught
+
+
+def test_a_corpus_that_is_refused_leaves_nothing_behind(taught_recipe, tmp_path):
+    missing = replace(taught_recipe, data=DataConfig(source=str(tmp_path / "missing.tsv")))
+
+    with pytest.raises(CorpusError, match=r"missing\.tsv"):
+        list(train_model(missing, tmp_path / "model"))
+
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ def begin(
 ) -> tuple[PreparedCorpus, Recipe, Plan | None]:
     """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
     enrol(folder, recipe, device)
-    corpus = _prepare(folder, recipe)
+    corpus = prepared(folder, recipe)
     recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
     write_atomically(folder.recipe_file, recipe.toml())
     return corpus, recipe, plan
@@ -69,6 +69,7 @@ def refuse_other_recipe(folder: ModelFolder, recipe: Recipe) -> None:
             f"{folder.recipe_file}: damaged, {error}; choose another folder, or delete this one"
         ) from error
     now, chosen = tomllib.loads(recipe.toml()), open_choices(recipe)
+    del now["data"]  # files are known by their content, wherever they lie
     for section, values in now.items():
         for name, value in values.items():
             old = before.get(section, {}).get(name)
@@ -79,7 +80,8 @@ def refuse_other_recipe(folder: ModelFolder, recipe: Recipe) -> None:
                 )
 
 
-def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+    """Prepare the corpus of a recipe in its folder, or see that the one there is of its files."""
     try:
         return prepare(
             folder.corpus,
@@ -95,7 +97,7 @@ def _prepare(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
             "make room and run the same command again, or choose another folder"
         ) from error
     finally:
-        _remove_if_empty(folder.training, folder.path)
+        remove_if_empty(folder.training, folder.path)
 
 
 def _planned(
@@ -114,12 +116,13 @@ def _planned(
         plan = make_plan(recipe, corpus, stopwatch, device)
     except ConfigError:
         shutil.rmtree(corpus.folder)
-        _remove_if_empty(folder.training, folder.path)
+        remove_if_empty(folder.training, folder.path)
         raise
     return plan.recipe, plan
 
 
-def _remove_if_empty(*folders: Path) -> None:
+def remove_if_empty(*folders: Path) -> None:
+    """Leave no folder behind that nothing was written to."""
     for folder in folders:
         with suppress(OSError):
             folder.rmdir()

@@ -28,7 +28,7 @@ Trained with heedful {provenance["versions"]["heedful"]} on {provenance["created
 | parameters | {provenance["model"]["parameters"]:,} |
 | vocabulary | {provenance["model"]["vocab_size"]:,} pieces |
 | training pairs | {data["train_pairs"]:,} |
-| steps | {training["steps"]:,} |
+| steps | {training["steps"]:,} |{_teachers_row(training)}
 | time | {_minutes(training)} on {provenance["machine"]["threads"]} threads |
 
 ## Scores
@@ -48,6 +48,11 @@ On {data["valid_pairs"]:,} validation pairs, beam {provenance["search"]["beam_si
 heedful translate <this folder> "some text"
 ```
 """
+
+
+def _teachers_row(training: dict[str, Any]) -> str:
+    steps = training.get("teacher_steps")
+    return f"\n| teachers | two, of {steps:,} steps each |" if steps else ""
 
 
 def _minutes(training: dict[str, Any]) -> str:

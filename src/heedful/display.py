@@ -239,8 +239,9 @@ def _diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _finished_lines(finished: Finished) -> Iterator[str]:
     early = ", stopped early," if finished.stopped_early else ""
+    one = "checkpoint that validated best" if finished.stopped_early else "last checkpoint"
     several = f"mean of the last {finished.num_averaged} checkpoints"
-    model = several if finished.num_averaged > 1 else "last checkpoint"
+    model = several if finished.num_averaged > 1 else one
     yield (
         f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the {model}. "
         "On validation:"

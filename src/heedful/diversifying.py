@@ -32,8 +32,8 @@ def diversify(
         raise ModelFolderError(
             f"{forward} has no {corpus.name} of its training any more; train it again"
         )
-    translators = load(forward), load(backward)
-    about = {name: _made(path) for name, path in (("forward", forward), ("backward", backward))}
+    translators = _load(forward), _load(backward)
+    about = {"forward": _created(forward), "backward": _created(backward)}
     translate_file(
         corpus,
         output,
@@ -62,6 +62,11 @@ def diversified(lines: Iterable[str], forward: Translator, backward: Translator)
         yield "\n".join(dict.fromkeys(rows))
 
 
+def _load(model: Path) -> Translator:
+    """Load what finds the same on every machine, where others round as suits it."""
+    return load(model, "exact" if ModelFolder(model).ctranslate2.is_dir() else "pytorch")
+
+
 def _usable(translation: Translation) -> list[str]:
     """Return the text on one line, unless there is none or something is wrong with it."""
     text = normalise(translation.text)
@@ -70,18 +75,17 @@ def _usable(translation: Translation) -> list[str]:
 
 def _refuse_same_direction(forward: Path, backward: Path) -> None:
     """Refuse two models that learned from the same files in the same order."""
-    ways = [_made_from(path) for path in (forward, backward)]
-    if ways[0] == ways[1]:
+    if _checksums(forward) == _checksums(backward):
         raise ModelFolderError(
             f"{backward} translates the same way as {forward}; train it with source and target "
             "exchanged"
         )
 
 
-def _made_from(model: Path) -> list[str]:
+def _checksums(model: Path) -> list[str]:
     files = ModelFolder(model).provenance()["data"]["files"]
     return [file["sha256"] for file in files[:2]]
 
 
-def _made(model: Path) -> str:
+def _created(model: Path) -> str:
     return str(ModelFolder(model).provenance()["created"])

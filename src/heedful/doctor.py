@@ -49,8 +49,10 @@ class Diagnosis:
 
 def watch(events: Iterable[Event]) -> Iterator[Event | Diagnosis]:
     """Pass on the events of a run, and after them what they give cause to say, each thing once."""
-    chart, said = _Chart(), set()
+    chart, said = _Chart(), set[str]()
     for event in events:
+        if isinstance(event, Prepared):  # a model of its own, where there are teachers
+            said.clear()
         yield event
         for diagnosis in chart.read(event):
             if diagnosis.name not in said:
@@ -59,8 +61,13 @@ def watch(events: Iterable[Event]) -> Iterator[Event | Diagnosis]:
 
 
 def attend(events: Iterable[Event], folder: ModelFolder) -> Iterator[Event | Diagnosis]:
-    """Watch a run and write down in its folder what is said, once however often it is taken up."""
+    """Watch a run and write down in its folder what is said, once however often it is taken up.
+
+    What is said of teachers is written down in theirs.
+    """
     for event in watch(events):
+        if isinstance(event, Prepared):
+            folder = ModelFolder(event.corpus.folder.parents[1])
         if isinstance(event, Diagnosis):
             known = folder.diagnoses()
             if event.name not in {past["name"] for past in known}:

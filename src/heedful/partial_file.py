@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from heedful.errors import ConfigError, HeedfulError, StoppedError
+from heedful.errors import ConfigError, HeedfulError, StoppedError, StorageError
 from heedful.folder import write_atomically
 
 _SECONDS_BETWEEN_NOTES = 2
@@ -42,7 +42,7 @@ class PartialFile:
             try:
                 yield
             except HeedfulError as error:
-                if not isinstance(error, StoppedError):
+                if not isinstance(error, StoppedError | StorageError):
                     self._partial.unlink()
                     self._notes.unlink()
                 raise

@@ -96,17 +96,21 @@ def translate_file(
 ) -> None:
     """Translate a file into a file; stopped on the way, another run can go on from there.
 
-    It is stopped by `stop`, or else by signals.
+    It is stopped by signals, and shows how far it is; or by `stop`, and leaves that to the caller.
     """
+    if output.is_dir():
+        raise ConfigError(f"{output} is a folder; name a file to write")
     num_lines, digest = _counted(read(input))  # and what is no text is refused before the work
     file = PartialFile(output, {"--input": digest, **about})
     try:
-        asked = nullcontext(stop) if stop else stop_on_signals()
-        with asked as stop, file.begun(resume=resume, note_every=CHUNK):
-            rest = islice(read(input), file.num_done, None)
-            for text in _with_time_left(translated(rest), file.num_done, num_lines):
+        asking = stop_on_signals() if stop is None else nullcontext(stop)
+        with asking as asked, file.begun(resume=resume, note_every=CHUNK):
+            texts = translated(islice(read(input), file.num_done, None))
+            if stop is None:
+                texts = _with_time_left(texts, file.num_done, num_lines)
+            for text in texts:
                 file.write(f"{text}\n")
-                if stop.is_set() and file.num_done % CHUNK == 0:
+                if asked.is_set() and file.num_done % CHUNK == 0:
                     file.note()
                     raise StoppedError(
                         f"stopped after {file.num_done:,} of {num_lines:,} lines; "

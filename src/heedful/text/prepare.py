@@ -95,6 +95,11 @@ class PreparedCorpus:
         return document
 
     @property
+    def is_taught(self) -> bool:
+        """Whether teachers have added to the training pairs."""
+        return (self.folder / "corpus.json").exists() and "taught" in self.about["made_from"]
+
+    @property
     def report(self) -> CleaningReport:
         """How many pairs were read, and why some were dropped."""
         return CleaningReport(**self.about["cleaning"])
@@ -116,7 +121,8 @@ def prepare(
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
-    The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given.
+    The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given;
+    they do not change how large a vocabulary is chosen.
     A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
@@ -126,7 +132,8 @@ def prepare(
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
-        return PreparedCorpus(folder)
+        if PreparedCorpus(folder).is_taught == bool(taught):
+            return PreparedCorpus(folder)
     shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -134,9 +141,9 @@ def prepare(
     try:
         report, valid_report = _write_text(partial, data, cleaning)
         if taught:
-            _write_tsv(
-                partial / "train.tsv", clean_pairs(_read_tsv(taught), cleaning, CleaningReport())
-            )
+            made_from["taught"] = _describe_file(taught)
+            readable_bytes = min(readable_bytes, (partial / "train.tsv").stat().st_size)
+            _write_taught(partial, taught, cleaning)
         _write_ids(partial, tokenizer, readable_bytes)
         about = {"made_from": made_from, "cleaning": asdict(report)}
         if valid_report:
@@ -182,6 +189,23 @@ def _write_text(
             f"{data.source}: {report}; training needs at least two pairs with different sources"
         )
     return report, valid_report
+
+
+def _write_taught(folder: Path, taught: Path, cleaning: CleaningConfig) -> None:
+    """Take the training pairs from a TSV of teachers, but none with a source to validate on."""
+    held_out = {text_digest(source) for source, _ in _read_tsv(folder / "valid.tsv")}
+    pairs = (pair for pair in _read_tsv(taught) if text_digest(pair[0]) not in held_out)
+    _write_tsv(folder / "train.tsv", clean_pairs(pairs, cleaning, CleaningReport()))
+
+
+def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:
+    """Write the pairs of a corpus with their sides exchanged, held-out ones apart."""
+    for split in ("train.tsv", "valid.tsv"):
+        partial = folder / f"{split}.partial"
+        pairs = _read_tsv(corpus.folder / split)
+        _write_tsv(partial, ((target, source) for source, target in pairs))
+        partial.replace(folder / split)
+    return DataConfig(source=str(folder / "train.tsv"), valid_source=str(folder / "valid.tsv"))
 
 
 def _hold_out(folder: Path) -> None:

@@ -11,6 +11,6 @@ def running_means(checkpoints: Iterable[dict[str, Tensor]]) -> Iterator[dict[str
     mean: dict[str, Tensor] = {}
     for count, weights in enumerate(checkpoints, start=1):
         for name, tensor in weights.items():
-            before = mean.get(name, torch.zeros((), dtype=torch.float64))
+            before = mean.get(name, torch.zeros_like(tensor, dtype=torch.float64))
             mean[name] = before + (tensor - before) / count
         yield {name: tensor.float() for name, tensor in mean.items()}
