@@ -110,7 +110,7 @@ def test_the_commands_and_the_python_of_the_readme_run(newcomer, monkeypatch, ca
     exec(trains.replace('"default"', '"recipe.toml"'), {})
 
     assert [command.split()[1] for command in commands] == [
-        "train", "translate", "evaluate", "info",
+        "train", "translate", "evaluate", "info", "train", "diversify", "train",
     ]  # fmt: skip
     assert "Finished(" in capsys.readouterr().out
 
