@@ -38,13 +38,14 @@ def test_the_fastest_wins_and_who_is_far_behind_is_not_asked_again(model_folder,
     asked = []
 
     def timed(translator, which, sources):
+        is_first = which not in dict(asked)
         asked.append((which, len(sources)))
-        return seconds[which]
+        return seconds[which] + 9 * is_first  # which is no measure of what comes after
 
     monkeypatch.setattr(layout, "_seconds", timed)
 
     assert layout._measured(model_folder, candidates) == fast
-    assert [num for which, num in asked if which == trap] == [8]
+    assert [num for which, num in asked if which == trap] == [2, 8]
     assert max(num for which, num in asked if which == slow) == 256
 
 

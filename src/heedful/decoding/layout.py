@@ -83,6 +83,8 @@ def _measured(folder: ModelFolder, layouts: list[Layout]) -> Layout:
     """Let the layouts take turns on the same sentences; who is far behind drops out at once."""
     sources = _random_sentences(folder)
     translators = {layout: layout.translator(folder) for layout in layouts}
+    for layout in layouts:
+        _seconds(translators[layout], layout, sources[:2])  # the first time takes longer
     for num_sentences in (8, 32):
         first = {
             layout: _seconds(translators[layout], layout, sources[:num_sentences])
