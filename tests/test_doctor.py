@@ -39,6 +39,7 @@ warmup_steps = 20
 peak_rate = 5e-3
 validate_every = 50
 average_last = 1
+teacher_steps = 0
 patience = 0
 """
 
@@ -339,17 +340,29 @@ def test_what_is_said_is_written_down_once_and_listed_in_the_provenance(tmp_path
     folder = ModelFolder(tmp_path / "model")
     swapped = [(target, source) for source, target in VALID]
     brief = {"steps": 4, "warmup_steps": 1, "validate_every": 2}
-    run = attend(begin(tmp_path, make_pairs(100), swapped, **brief), folder)
+    run = attend(begin(tmp_path, make_pairs(100), swapped, **brief))
     while not isinstance(next(run), Validation):
         pass
     run.close()
 
     again = begin(tmp_path, make_pairs(100), swapped, **brief)
-    said = [event for event in attend(again, folder) if isinstance(event, Diagnosis)]
+    said = [event for event in attend(again) if isinstance(event, Diagnosis)]
 
     assert [diagnosis.name for diagnosis in said] == ["source and target swapped"]
     assert [past["name"] for past in folder.diagnoses()] == ["source and target swapped"]
     assert folder.provenance()["diagnoses"] == folder.diagnoses()
+
+
+def test_what_is_said_of_teachers_is_written_down_in_their_own_folders(tmp_path):
+    swapped = [(target, source) for source, target in VALID]
+    brief = {"steps": 4, "teacher_steps": 2, "warmup_steps": 1, "validate_every": 2}
+
+    events = list(attend(begin(tmp_path, make_pairs(100), swapped, **brief)))
+
+    folders = [event.folder for event in events if isinstance(event, Finished)]
+    assert len({folder.path for folder in folders}) == 3
+    for folder in folders:
+        assert [past["name"] for past in folder.diagnoses()] == ["source and target swapped"]
     assert folder.diagnoses()[0].keys() == {"name", "step", "seen", "meaning", "advice"}
 
 

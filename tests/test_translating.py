@@ -11,7 +11,7 @@ from heedful import partial_file
 from heedful.decoding import translator as translator_module
 from heedful.decoding.hypothesis import Hypothesis
 from heedful.decoding.translator import CHUNK, Translator
-from heedful.errors import ConfigError, StoppedError
+from heedful.errors import ConfigError, StoppedError, StorageError
 from heedful.translating import translate, translate_file
 from tests.conftest import SilentEngine
 
@@ -204,3 +204,29 @@ def test_no_more_than_a_few_chunks_of_a_stream_are_held(model_folder, monkeypatc
     ahead = [len(taken) - done for done, _ in enumerate(translations)]
     assert len(ahead) == 100
     assert max(ahead) <= 4 * 4
+
+
+def test_a_folder_is_refused_as_output_before_the_work(files, tmp_path):
+    with pytest.raises(ConfigError, match="is a folder; name a file to write"):
+        translate_file(files[0], tmp_path, lambda lines: pytest.fail("it began"), {})
+
+
+def test_a_disk_that_is_full_loses_no_translations(files, monkeypatch):
+    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    write, notes = partial_file.write_atomically, iter([None, None])
+
+    def write_twice(*arguments):
+        if next(notes, "full") == "full":
+            raise StorageError("no space left")
+        write(*arguments)
+
+    monkeypatch.setattr(partial_file, "write_atomically", write_twice)
+    with pytest.raises(StorageError, match="no space left"):
+        translate_file(*files, shout, {})
+    monkeypatch.setattr(partial_file, "write_atomically", write)
+    seen: list[str] = []
+
+    translate_file(*files, lambda lines: shout(_noting(lines, seen)), {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
+    assert len(seen) == 3_000 - CHUNK

@@ -88,7 +88,6 @@ def train(
     _require_train_extra()
     from heedful.display import show
     from heedful.doctor import attend
-    from heedful.folder import ModelFolder
     from heedful.processes import join
     from heedful.recipe import load_recipe
     from heedful.run import train_model
@@ -105,7 +104,7 @@ def train(
         run = train_model(chosen, out, stop, processes, stopwatch)
         if processes.is_first:
             console = Console()
-            show(attend(run, ModelFolder(out)), console)
+            show(attend(run), console)
             say(console, f'Ready: heedful translate {escape(str(out))} "..."')
         else:
             deque(run, maxlen=0)  # takes its part in every step, and tells nobody

@@ -35,7 +35,7 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
     with stop_on_signals() as stop:
         run = train_model(load_recipe(RECIPE, **data), model, stop)
-        finished = show(attend(run, ModelFolder(model)), console)
+        finished = show(attend(run), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)

@@ -63,7 +63,7 @@ def diversified(lines: Iterable[str], forward: Translator, backward: Translator)
 
 
 def _load(model: Path) -> Translator:
-    """Load what finds the same on every machine, where others round as suits it."""
+    """Load what does not round, whichever way is faster on this machine."""
     return load(model, "exact" if ModelFolder(model).ctranslate2.is_dir() else "pytorch")
 
 

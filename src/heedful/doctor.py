@@ -60,11 +60,12 @@ def watch(events: Iterable[Event]) -> Iterator[Event | Diagnosis]:
                 yield diagnosis
 
 
-def attend(events: Iterable[Event], folder: ModelFolder) -> Iterator[Event | Diagnosis]:
+def attend(events: Iterable[Event]) -> Iterator[Event | Diagnosis]:
     """Watch a run and write down in its folder what is said, once however often it is taken up.
 
     What is said of teachers is written down in theirs.
     """
+    folder: ModelFolder
     for event in watch(events):
         if isinstance(event, Prepared):
             folder = ModelFolder(event.corpus.folder.parents[1])
