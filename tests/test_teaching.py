@@ -20,6 +20,8 @@ from heedful.text.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.training.trainer import Step
 from tests.conftest import TINY_RECIPE, write_corpus
 
+pytestmark = pytest.mark.slow  # each run trains three models
+
 
 @pytest.fixture(scope="module")
 def taught_recipe(tmp_path_factory):
@@ -166,7 +168,6 @@ def test_a_corpus_that_is_refused_leaves_nothing_behind(taught_recipe, tmp_path)
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 7, 12])
 def test_a_run_that_stops_in_any_lesson_goes_on_to_the_same_weights(
     taught_recipe, events, tmp_path, number
