@@ -20,7 +20,7 @@ def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Seque
     engines: dict[str, Engine] = {
         "PyTorch": PyTorchEngine.load(folder),
         "CTranslate2, float32": CTranslate2Engine(folder, exact),
-        "CTranslate2, int8": CTranslate2Engine(folder, replace(exact, compute_type="int8")),
+        "CTranslate2, int8": CTranslate2Engine(folder, exact._replace(compute_type="int8")),
     }
     lines = ["| beam | engine | as PyTorch, piece by piece | BLEU |", "|---|---|---|---|"]
     for beam_size in (1, 4):

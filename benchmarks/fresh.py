@@ -1,5 +1,6 @@
 """How soon a fresh process has translated one sentence."""
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -39,7 +40,7 @@ _OURS = "heedful translate"
 
 
 def print_fresh_processes(model: Path, text: str, rounds: int) -> None:
-    """Start every program in turn, and print the seconds that each took in all."""
+    """Start every program in turn, once unmeasured, and print the seconds each took in all."""
     with TemporaryDirectory() as weights:
         commands = {
             _OURS: ["-m", "heedful", "translate", str(model), text],
@@ -54,6 +55,8 @@ def print_fresh_processes(model: Path, text: str, rounds: int) -> None:
             m2m100(load_model(ModelFolder(model))).save_pretrained(weights)
             commands["HuggingFace script"] = ["-c", _HUGGINGFACE, str(model), text, weights]
         taken: dict[str, list[float]] = {name: [] for name in commands}
+        for arguments in commands.values():
+            _seconds(arguments)
         for _ in range(rounds):
             for name, arguments in commands.items():
                 taken[name].append(_seconds(arguments))
@@ -68,6 +71,9 @@ def print_fresh_processes(model: Path, text: str, rounds: int) -> None:
 
 
 def _seconds(arguments: list[str]) -> float:
+    # An installed program has its bytecode; one that may not write it is compiled at every start.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, *arguments]
     began = perf_counter()
-    subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
+    subprocess.run(command, env=environment, capture_output=True, check=True)
     return perf_counter() - began

@@ -141,8 +141,9 @@ def test_a_folder_that_was_not_exported_translates_with_pytorch_and_says_how_to_
         heedful.load(copied.path, engine="ctranslate2")
 
 
-def test_a_damaged_export_is_named(copied):
-    (copied.ctranslate2 / "model.bin").write_bytes(b"not a model")
+@pytest.mark.parametrize("part", ["model.bin", "shared_vocabulary.json"])
+def test_a_damaged_export_is_named(copied, part):
+    (copied.ctranslate2 / part).write_bytes(b"not a model")
 
     with pytest.raises(ModelFolderError, match=r"ctranslate2: damaged, .*heedful export"):
         heedful.load(copied.path)

@@ -1,7 +1,7 @@
 """A sentence made ready for the search, and its translation made good afterwards."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from heedful.decoding.restore import restore
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
@@ -19,8 +19,7 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
+class Draft(NamedTuple):
     """What the model reads of a sentence, and what its translation has to keep."""
 
     shown: str
@@ -84,7 +83,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     if not case:
         return [as_written]
     small = without_strange_capitals(as_sentence(bare), tokenizer.knows)
-    ordinary = replace(as_written, shown=_with_spans(small, bare, spans), case=case)
+    ordinary = as_written._replace(shown=_with_spans(small, bare, spans), case=case)
     # Capitals may begin words because it is a title, or because they are names.
     could_be_names = case == "title" and as_written.shown != ordinary.shown
     return [ordinary, as_written] if could_be_names else [ordinary]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from heedful.errors import ConfigError
 
@@ -97,8 +97,7 @@ class Hypothesis:
         return self.log_probability / length_penalty(len(self.pieces) + self.is_finished, alpha)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What a model makes of a given translation."""
 
     log_probabilities: tuple[float, ...]

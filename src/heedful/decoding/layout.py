@@ -6,9 +6,9 @@ import os
 import time
 import zlib
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import ctranslate2
 
@@ -20,8 +20,7 @@ _SENTENCES = 256
 _ROUNDS = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(NamedTuple):
     """Numbers, threads and batches of the fast engine."""
 
     compute_type: str
@@ -66,7 +65,7 @@ def best_layout(folder: ModelFolder) -> Layout:
     memory = _memory(folder)
     with suppress(OSError, StorageError):  # then it is measured again the next time
         memory.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(memory, json.dumps(asdict(best)))
+        write_atomically(memory, json.dumps(best._asdict()))
     return best
 
 

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from heedful.decoding.draft import Draft, drafts_of
 from heedful.decoding.guard import NO_REPEAT, Alarm, alarm
@@ -49,8 +48,7 @@ class Engine(Protocol):
         """Return the log-probability of every piece after a prefix."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One way to translate."""
 
     text: str
@@ -60,8 +58,7 @@ class Candidate:
     """What a reader should look at, such as "repetition"; see `Translation.flags`."""
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     """A candidate as the search found it."""
 
     text: str
@@ -159,7 +156,7 @@ class SentenceTranslator:
         broken = [index for index, (best, *_) in enumerate(finished) if best is None]
         parts = self._in_parts([drafts[index] for index in broken], config)
         for index, candidate in zip(broken, parts, strict=True):
-            finished[index] = [replace(candidate, score=found[index][0].score)]
+            finished[index] = [candidate._replace(score=found[index][0].score)]
         return [_distinct(filter(None, candidates))[: config.n_best] for candidates in finished]
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
@@ -215,8 +212,7 @@ def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:
         begin = at + between.find(content)
         part = translated.get(at) or as_words(content)
         words += (
-            replace(
-                word,
+            word._replace(
                 gap=word.gap if index else between[: begin - at],
                 source=begin + (word.source or 0),
             )

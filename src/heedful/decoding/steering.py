@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
@@ -12,8 +11,7 @@ from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Steering:
+class Steering(NamedTuple):
     """How a text is to begin, and whether to draw it by chance."""
 
     prefix: str = ""
@@ -25,13 +23,13 @@ class Steering:
         return engine if is_free else _SteeredEngine(engine, tokenizer, self)
 
 
-@dataclass(frozen=True)
 class _SteeredEngine:
     """An engine that begins as it is told, or draws by chance."""
 
-    engine: Engine
-    tokenizer: Tokenizer
-    steering: Steering
+    def __init__(self, engine: Engine, tokenizer: Tokenizer, steering: Steering) -> None:
+        self.engine = engine
+        self.tokenizer = tokenizer
+        self.steering = steering
 
     def search(
         self, sources: Sequence[list[int]], config: SearchConfig, **options: Any
@@ -56,8 +54,7 @@ class _SteeredEngine:
         return self.engine.next_pieces(source, prefix)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Alternative:
+class Alternative(NamedTuple):
     """Another word in a place, and the translation that goes on from it."""
 
     word: str

@@ -145,7 +145,7 @@ class Translator:
                     self.engine, self.tokenizer, source, text, word - first, config, count
                 )
                 before, after = translation.text[:start], translation.text[end:]
-                return [replace(other, text=before + other.text + after) for other in others]
+                return [other._replace(text=before + other.text + after) for other in others]
             first = past
         raise ConfigError(
             f"there is no word {word} in '{translation.text}'; count from 0 to {first - 1}"
@@ -202,7 +202,7 @@ class Translator:
         is_steered = [
             number == 0 or not steering.prefix for ranges in cuts for number in range(len(ranges))
         ]
-        free = replace(steering, prefix="")
+        free = steering._replace(prefix="")
         first = self._candidates(compress(sentences, is_steered), config, glossary, steering)
         later = self._candidates(compress(sentences, map(not_, is_steered)), config, glossary, free)
         found = (next(first if steered else later) for steered in is_steered)

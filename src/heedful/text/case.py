@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -50,7 +49,7 @@ def without_strange_capitals(text: str, knows: Callable[[str], bool]) -> str:
 def carry_over(words: Iterable[Word], case: Case) -> list[Word]:
     """Write a translation in the case of its source, but for what is fixed."""
     return [
-        word if word.is_fixed else replace(word, text=_in_case(word.text, case, is_first=not at))
+        word if word.is_fixed else word._replace(text=_in_case(word.text, case, is_first=not at))
         for at, word in enumerate(words)
     ]
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from heedful.text.spans import find_tags
 from heedful.text.words import Word, best_run
@@ -33,8 +34,7 @@ _PICTURES = f"{_PICTURE}(?:{_PICTURE}|[\u200d\ufe0f\u20e3\U000e0020-\U000e007f])
 Run = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """Something taken out of a text: a tag, or a picture such as an emoji."""
 
     at: int

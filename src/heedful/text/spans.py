@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _LARGEST_SPELT_OUT = 12  # "2 men" is "zwei Männer"; above this, digits are expected to stay
 
@@ -30,8 +29,7 @@ _NUMBER = r"(?<![\w:.,])\d+(?:[.,'’\u00a0\u202f\u2009]\d+)*(?![\w:])"
 _WRITTEN_NUMBER = r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*"
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A part of the source, and what has to stand in the translation for it."""
 
     start: int

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 # Vowel signs, joiners and the like: parts of a word, though not `\w`.
 _MARKS = (
@@ -13,8 +13,7 @@ _MARKS = (
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word of a translation."""
 
     gap: str
