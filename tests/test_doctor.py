@@ -353,6 +353,7 @@ def test_what_is_said_is_written_down_once_and_listed_in_the_provenance(tmp_path
     assert folder.provenance()["diagnoses"] == folder.diagnoses()
 
 
+@pytest.mark.slow
 def test_what_is_said_of_teachers_is_written_down_in_their_own_folders(tmp_path):
     swapped = [(target, source) for source, target in VALID]
     brief = {"steps": 4, "teacher_steps": 2, "warmup_steps": 1, "validate_every": 2}
