@@ -27,19 +27,29 @@ def batch(num_pairs: int = 5):
     return make_batch([([4 + n % 7] * (1 + n), [5, 6] * (1 + n)) for n in range(num_pairs)])
 
 
-def learn(learner: Transformer, *batches, seed: int = 1) -> tuple[tuple[float, float], list]:
+def learn(
+    learner: Transformer, *batches, seed: int = 1, rivals: float = 1.0
+) -> tuple[tuple[float, float], list]:
     learner.zero_grad()
-    losses = Replicas(learner, batch_tokens=ENOUGH).learn(batches, smoothing=0.1, seed=seed)
+    replicas = Replicas(learner, batch_tokens=ENOUGH)
+    losses = replicas.learn(batches, smoothing=0.1, seed=seed, rivals=rivals)
     return losses, [parameter.grad for parameter in learner.parameters()]
 
 
+@pytest.mark.parametrize("rivals", [1.0, 0.3])
 @pytest.mark.parametrize("num_threads", [2, 3, 8])
-def test_parts_side_by_side_teach_what_the_whole_batch_teaches(set_threads, num_threads):
+def test_parts_side_by_side_teach_what_the_whole_batch_teaches(set_threads, num_threads, rivals):
     set_threads(1)
-    whole = learn(model(), batch(), batch(3))
+    whole = learn(model(), batch(), batch(3), rivals=rivals)
     set_threads(num_threads)
 
-    assert_close(learn(model(), batch(), batch(3)), whole)
+    assert_close(learn(model(), batch(), batch(3), rivals=rivals), whole)
+
+
+def test_a_share_of_the_rivals_gives_another_loss(set_threads):
+    set_threads(1)
+
+    assert learn(model(), batch(1), rivals=0.3)[0] != learn(model(), batch(1))[0]
 
 
 def test_the_same_seed_drops_the_same_in_every_part(set_threads):

@@ -46,6 +46,12 @@ class TrainingConfig:
     agreement: float = 0.0
     """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
 
+    dropout_climb: float = 0.0
+    """Share of the training over which dropout climbs from nothing to its rate; 0 has no climb."""
+
+    rivals: float = 1.0
+    """Share of the vocabulary, besides its own pieces, that a batch is scored against; 1 is all."""
+
     piece_dropout: float = 0.0
     """Probability of breaking a piece into the two it was merged from, at each sight of it."""
 
@@ -96,6 +102,10 @@ class TrainingConfig:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
         if not 0 <= self.agreement < math.inf:
             raise ConfigError(f"agreement must not be negative, got {self.agreement}")
+        if not 0 <= self.dropout_climb <= 1:
+            raise ConfigError(f"dropout_climb must be from 0 to 1, got {self.dropout_climb}")
+        if not 0 < self.rivals <= 1:
+            raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
         if not 0 <= self.piece_dropout < 1:
             raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))

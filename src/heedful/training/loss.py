@@ -9,12 +9,17 @@ from torch import Tensor
 from heedful.model.transformer import Transformer
 from heedful.specials import PAD
 from heedful.text.batches import Batch
+from heedful.training.rivals import Rivals
 
 _CHUNK = 128  # positions scored at a time, so that their logits stay in the cache
 
 
 def batch_loss(
-    model: Transformer, batch: Batch, smoothing: float, agreement: float = 0.0
+    model: Transformer,
+    batch: Batch,
+    smoothing: float,
+    agreement: float = 0.0,
+    rivals: Rivals | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside.
 
@@ -31,6 +36,7 @@ def batch_loss(
         _neighbours(batch.wanted, batch.wanted != PAD, sights),
         smoothing,
         agreement,
+        rivals,
     )
     return smoothed / sights, plain / sights
 
@@ -47,17 +53,19 @@ def smoothed_cross_entropy(
     wanted: Int[Tensor, " pieces"],
     smoothing: float,
     agreement: float = 0.0,
+    rivals: Rivals | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Score `x` against every row of `weight` and sum the smoothed and the plain cross-entropy.
 
     The wanted piece has 1 - ε of the target distribution, and ε is shared evenly by all pieces.
     Where there is agreement to reach, each two neighbours are sights of the same piece, and so
     many times the divergence between them is added (R-Drop, Liang et al., 2021).
+    Where there are rivals, only their rows are scored, and stand for all.
     Only the first of the two sums can be differentiated.
     """
     with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
         smoothed, plain = _SmoothedCrossEntropy.apply(
-            x.to(weight.dtype), weight, wanted, smoothing, agreement
+            x.to(weight.dtype), weight, wanted, smoothing, agreement, rivals
         )
     return smoothed, plain
 
@@ -67,16 +75,26 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        context: Any, x: Tensor, weight: Tensor, wanted: Tensor, smoothing: float, agreement: float
+        context: Any,
+        x: Tensor,
+        weight: Tensor,
+        wanted: Tensor,
+        smoothing: float,
+        agreement: float,
+        rivals: Rivals | None,
     ) -> tuple[Tensor, Tensor]:
         is_training = any(context.needs_input_grad)
-        x_gradient, weight_gradient = torch.empty_like(x), torch.zeros_like(weight)
+        scored = weight if rivals is None else weight[rivals.ids]
+        wanted = wanted if rivals is None else rivals.places(wanted)
+        x_gradient, scored_gradient = torch.empty_like(x), torch.zeros_like(scored)
         plain, gold_logits, disagreement = x.new_zeros(()), x.new_zeros(()), x.new_zeros(())
-        room = x.new_empty(min(_CHUNK, x.size(0)), weight.size(0))
+        room = x.new_empty(min(_CHUNK, x.size(0)), scored.size(0))
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
             gold = wanted[rows, None]
-            logits = torch.mm(x[rows], weight.T, out=room[: len(gold)])
+            logits = torch.mm(x[rows], scored.T, out=room[: len(gold)])
+            if rivals is not None:
+                logits += rivals.log_count
             gold_logit = logits.gather(1, gold)
             top_logit = logits.amax(dim=1, keepdim=True)
             difference = logits[::2] - logits[1::2] if agreement else None
@@ -94,12 +112,16 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
                 )
                 if difference is not None:
                     gradient.add_(pull, alpha=agreement)
-                torch.mm(gradient, weight, out=x_gradient[rows])
-                weight_gradient.addmm_(gradient.T, x[rows])
+                torch.mm(gradient, scored, out=x_gradient[rows])
+                scored_gradient.addmm_(gradient.T, x[rows])
         # What smoothing asks of all pieces alike needs only their mean, not their logits.
         mean_weight, sum_x = weight.mean(dim=0), x.sum(dim=0)
         smoothed = plain + smoothing * (gold_logits - sum_x @ mean_weight) + disagreement
+        weight_gradient = scored_gradient
         if is_training:
+            if rivals is not None:
+                weight_gradient = torch.zeros_like(weight)
+                weight_gradient[rivals.ids] = scored_gradient
             x_gradient -= smoothing * mean_weight
             weight_gradient -= smoothing / weight.size(0) * sum_x
         context.save_for_backward(x_gradient, weight_gradient)
@@ -109,7 +131,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, *gradients: Any) -> Any:
         x_gradient, weight_gradient = context.saved_tensors
-        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None, None
+        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None, None, None
 
 
 def _divergence(

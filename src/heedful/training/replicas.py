@@ -1,7 +1,8 @@
 """Learning from the parts of a batch side by side, one copy of the model for each part."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import torch
 
@@ -12,6 +13,7 @@ from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.loss import batch_loss
 from heedful.training.precision import products_in
+from heedful.training.rivals import Rivals, draw_rivals
 
 _SMALLEST_PART = 512  # tokens; below, what a step costs besides its tokens weighs more
 
@@ -38,21 +40,33 @@ class Replicas:
         self.models = [model, *(_sharing_weights(model) for _ in range(self.num - 1))]
         self.generators = [_random_numbers_of(replica, device) for replica in self.models]
 
+    def set_dropout(self, share: float) -> None:
+        """Drop at so much of the rate of the model from now on."""
+        for dropout in chain.from_iterable(map(_dropouts, self.models)):
+            dropout.share = share
+
     def learn(
-        self, batches: Sequence[Batch], smoothing: float, seed: int, agreement: float = 0.0
+        self,
+        batches: Sequence[Batch],
+        smoothing: float,
+        seed: int,
+        agreement: float = 0.0,
+        rivals: float = 1.0,
     ) -> tuple[float, float]:
         """Leave the gradient per target piece in the model; return the loss, smoothed and plain."""
         num_pieces = sum(batch.num_wanted for batch in batches)
         ours, num_parts = self.processes.share(self.num), self.processes.num * self.num
+        # For whole batches, so that it does not show how many parts they are cut into.
+        rivals_of_batches = [self._rivals(batch, rivals, seed) for batch in batches]
 
         def learn_part(replica: int) -> tuple[float, float]:
             model, smoothed, plain = self.models[replica], 0.0, 0.0
             self.generators[replica].manual_seed(seed * num_parts + ours[replica])
             model.train()
-            for batch in batches:
+            for batch, drawn in zip(batches, rivals_of_batches, strict=True):
                 if part := batch.part(ours[replica], num_parts):
                     with products_in(self.precision, self.device):
-                        loss, surprise = batch_loss(model, part, smoothing, agreement)
+                        loss, surprise = batch_loss(model, part, smoothing, agreement, drawn)
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain
@@ -63,6 +77,13 @@ class Replicas:
         self.processes.sum([totals])
         smoothed, plain = (totals / num_pieces).tolist()
         return smoothed, plain
+
+    def _rivals(self, batch: Batch, share: float, seed: int) -> Rivals | None:
+        if share == 1:
+            return None
+        vocab_size = self.models[0].config.vocab_size
+        wanted = batch.wanted.to(self.device)
+        return draw_rivals(wanted, vocab_size=vocab_size, share=share, seed=seed)
 
     def _sum_gradients(self) -> None:
         gradients = []
@@ -86,7 +107,10 @@ def _sharing_weights(model: Transformer) -> Transformer:
 
 def _random_numbers_of(model: Transformer, device: torch.device) -> torch.Generator:
     generator = torch.Generator(device)
-    for module in model.modules():
-        if isinstance(module, Dropout):
-            module.generator = generator
+    for dropout in _dropouts(model):
+        dropout.generator = generator
     return generator
+
+
+def _dropouts(model: Transformer) -> Iterator[Dropout]:
+    return (module for module in model.modules() if isinstance(module, Dropout))
