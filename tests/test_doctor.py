@@ -39,7 +39,7 @@ warmup_steps = 20
 peak_rate = 5e-3
 validate_every = 50
 average_last = 1
-teacher_steps = 0
+teachers = 0.0
 patience = 0
 """
 
@@ -356,7 +356,7 @@ def test_what_is_said_is_written_down_once_and_listed_in_the_provenance(tmp_path
 @pytest.mark.slow
 def test_what_is_said_of_teachers_is_written_down_in_their_own_folders(tmp_path):
     swapped = [(target, source) for source, target in VALID]
-    brief = {"steps": 4, "teacher_steps": 2, "warmup_steps": 1, "validate_every": 2}
+    brief = {"steps": 4, "teachers": 0.5, "warmup_steps": 1, "validate_every": 2}
 
     events = list(attend(begin(tmp_path, make_pairs(100), swapped, **brief)))
 

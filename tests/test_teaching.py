@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow  # each run trains three models
 @pytest.fixture(scope="module")
 def taught_recipe(tmp_path_factory):
     folder = tmp_path_factory.mktemp("taught")
-    (folder / "recipe.toml").write_text(f"{TINY_RECIPE}teacher_steps = 4\n")
+    (folder / "recipe.toml").write_text(f"{TINY_RECIPE}teachers = 0.66\n")
     return load_recipe(str(folder / "recipe.toml"), **write_corpus(folder))
 
 
@@ -43,7 +43,7 @@ def test_two_teachers_train_then_translate_and_then_the_model_trains(events):
         *("backward", *[Step] * 4, Finished),
         *("translating", "model", *[Step] * 6, Finished),
     ]
-    assert events[-1].folder.provenance()["training"]["teacher_steps"] == 4
+    assert events[-1].folder.provenance()["training"]["teachers"] == 0.66
 
 
 class Emphatic(Translator):
@@ -77,7 +77,7 @@ def test_the_model_learns_from_its_pairs_and_what_the_teachers_add_to_them(
         "train.low",
         "train.up",
     }
-    assert "| teachers | two, of 4 steps each |" in model.card_file.read_text()
+    assert "| teachers | two, each trained for 0.66 of that |" in model.card_file.read_text()
 
 
 def test_no_source_to_validate_on_comes_back_by_a_teacher(taught_recipe, tmp_path, monkeypatch):
@@ -148,7 +148,7 @@ def test_teachers_that_are_no_longer_needed_may_go(taught_recipe, tmp_path):
 
 
 def test_a_corpus_prepared_without_teachers_is_prepared_again(taught_recipe, tmp_path):
-    alone = replace(taught_recipe, training=replace(taught_recipe.training, teacher_steps=0))
+    alone = replace(taught_recipe, training=replace(taught_recipe.training, teachers=0.0))
     run = train_model(alone, tmp_path / "model")
     next(run)
     run.close()
@@ -205,7 +205,7 @@ def test_teachers_that_are_stopped_while_they_translate_say_how_to_go_on(
 def test_a_teacher_of_another_recipe_is_refused(taught_recipe, tmp_path):
     run = train_model(taught_recipe, tmp_path / "model")
     list(takewhile(lambda event: not isinstance(event, Finished), run))
-    (tmp_path / "other.toml").write_text(f"{TINY_RECIPE}teacher_steps = 5\n")
+    (tmp_path / "other.toml").write_text(f"{TINY_RECIPE}teachers = 0.8\n")
     data = {"source": taught_recipe.data.source, "target": taught_recipe.data.target}
     other = load_recipe(str(tmp_path / "other.toml"), **data)
 

@@ -1,5 +1,6 @@
 """Runs by minutes, by a clock that ticks whenever one looks: no test waits for the real one."""
 
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from threading import Event
@@ -66,6 +67,27 @@ def test_the_time_is_planned_spent_and_kept(recipe, tmp_path):
     assert [type(event) for event in events[-3:]] == [Step, Validation, Finished]
     assert 0.8 * 60 * MINUTES < events[-1].seconds < 1.1 * 60 * MINUTES
     assert not events[-1].stopped_early
+
+
+def test_teachers_and_model_share_the_time(recipe, tmp_path):
+    taught = replace(recipe, training=replace(recipe.training, teachers=0.9)).within(2.8 * MINUTES)
+
+    events = list(train_model(taught, tmp_path / "model", stopwatch=ticking()))
+
+    planned = [plan.recipe.training.own_minutes for plan in of(Plan, events)]
+    assert planned == pytest.approx([0.9 * MINUTES, 0.9 * MINUTES, MINUTES])
+    for finished, minutes in zip(of(Finished, events), planned, strict=True):
+        assert 0.8 * 60 * minutes < finished.seconds < 1.1 * 60 * minutes
+    assert "0.5 of 0.5 minutes" in events[-1].folder.card_file.read_text()
+
+
+def test_minutes_too_few_for_teachers_are_refused_as_theirs(recipe, tmp_path):
+    taught = replace(recipe, training=replace(recipe.training, teachers=0.1))
+
+    with pytest.raises(ConfigError, match=r"^each teacher: minutes = 0\.04.* is too short"):
+        list(train_model(taught, tmp_path / "model", stopwatch=ticking()))
+
+    assert not (tmp_path / "model").exists()
 
 
 def test_the_rate_falls_to_nothing_when_the_time_is_over(recipe, tmp_path):

@@ -89,7 +89,7 @@ def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
             recipe.cleaning,
             recipe.tokenizer,
             readable_bytes(recipe),
-            folder.taught_file if recipe.training.teacher_steps else None,
+            folder.taught_file if recipe.training.teachers else None,
         )
     except OSError as error:
         raise StorageError(

@@ -28,8 +28,9 @@ Trained with heedful {provenance["versions"]["heedful"]} on {provenance["created
 | parameters | {provenance["model"]["parameters"]:,} |
 | vocabulary | {provenance["model"]["vocab_size"]:,} pieces |
 | training pairs | {data["train_pairs"]:,} |
-| steps | {training["steps"]:,} |{_teachers_row(training)}
+| steps | {training["steps"]:,} |
 | time | {_minutes(training)} on {provenance["machine"]["threads"]} threads |
+| teachers | {_teachers(training)} |
 
 ## Scores
 On {data["valid_pairs"]:,} validation pairs, beam {provenance["search"]["beam_size"]}:
@@ -50,14 +51,14 @@ heedful translate <this folder> "some text"
 """
 
 
-def _teachers_row(training: dict[str, Any]) -> str:
-    steps = training.get("teacher_steps")
-    return f"\n| teachers | two, of {steps:,} steps each |" if steps else ""
+def _teachers(training: dict[str, Any]) -> str:
+    share = training["teachers"]
+    return f"two, each trained for {share:g} of that" if share else "none"
 
 
 def _minutes(training: dict[str, Any]) -> str:
     given = training["minutes_given"]
-    return f"{training['seconds'] / 60:.1f}{f' of {given:g}' if given else ''} minutes"
+    return f"{training['seconds'] / 60:.1f}{f' of {given:.3g}' if given else ''} minutes"
 
 
 def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:

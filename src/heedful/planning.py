@@ -96,7 +96,7 @@ def open_choices(recipe: Recipe) -> set[tuple[str, str]]:
 
 def readable_bytes(recipe: Recipe) -> float:
     """Guess how much text there is time for; a vocabulary for more would not be learned."""
-    return 60 * recipe.training.minutes * _READING_RATE or math.inf
+    return 60 * recipe.training.own_minutes * _READING_RATE or math.inf
 
 
 def make_plan(
@@ -119,7 +119,7 @@ def make_plan(
 
 def choose(recipe: Recipe, sizes: Iterable[Size], counts: TextCounts, stopwatch: Stopwatch) -> Plan:
     """Choose the largest worthwhile of sizes that grow, and how to train it."""
-    promised = 60 * recipe.training.minutes
+    promised = 60 * recipe.training.own_minutes
     size = _largest_worthwhile(sizes, promised - stopwatch.seconds)
     preparing, finishing = stopwatch.seconds, _finishing_seconds(size, counts)
     seconds = promised - preparing - finishing
@@ -183,7 +183,7 @@ def _pieces_learned(
     )
     steps = Trainer(model, config).steps(batches)
     next(steps)  # takes longer, since memory is taken
-    seconds = min(_MEASURING_SHARE * 60 * config.minutes, _MEASURING_SECONDS)
+    seconds = min(_MEASURING_SHARE * 60 * config.own_minutes, _MEASURING_SECONDS)
     began, made = stopwatch.seconds, [next(steps)]
     while (spent := stopwatch.seconds - began) < seconds:
         made.append(next(steps))
@@ -256,10 +256,12 @@ def _filled(recipe: Recipe, **choices: Any) -> Recipe:
 
 
 def _too_short(size: Size, preparing: float, finishing: float) -> ConfigError:
+    config = size.recipe.training
     training = _FEWEST_STEPS * size.pieces_per_step / size.pieces_per_second
-    enough = math.ceil((preparing + training + finishing) / 6 * 1.1) / 10
+    needed = (preparing + training + finishing) * (config.minutes / config.own_minutes)
+    enough = math.ceil(needed / 6 * 1.1) / 10
     return ConfigError(
-        f"minutes = {size.recipe.training.minutes:g} is too short: preparing took "
+        f"minutes = {config.minutes:g} is too short: preparing took "
         f"{preparing:.0f} seconds and scoring will take about {finishing:.0f}; "
         f"give at least {enough:g}"
     )

@@ -72,10 +72,10 @@ def train_model(
     folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
     stop = stop or threading.Event()
     keep_freed_memory()
-    if recipe.training.teacher_steps:
+    if recipe.training.teachers:
         processes.by_first(enrol, folder, recipe, processes.device)
-        train = partial(train_model, stop=stop, processes=processes)
-        yield from teach(recipe, folder, train, stop, processes)
+        train = partial(train_model, stop=stop, processes=processes, stopwatch=stopwatch)
+        yield from teach(recipe, folder, train, stop, stopwatch, processes)
     corpus, recipe, plan = processes.by_first(begin, folder, recipe, processes.device, stopwatch)
     require_shared_folder(corpus, processes)
     run = _Run(recipe, folder, corpus, stop, processes, stopwatch)
@@ -131,7 +131,7 @@ class _Run:
         self.valid_pairs = corpus.valid_pairs()
         self.model = self._untrained_model().to(processes.device)
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
-        self.stopwatch, aim = stopwatch, _AIM * 60 * recipe.training.minutes
+        self.stopwatch, aim = stopwatch, _AIM * 60 * recipe.training.own_minutes
         self.budget = Budget(aim, stopwatch, reserve=_RESERVE * aim)
         self.trainer = Trainer(self.model, recipe.training, processes, self._progress)
         self.checkpoints = Checkpoints(
@@ -158,7 +158,7 @@ class _Run:
             num_parameters=self._num_parameters(),
             step=self.trainer.number,
             steps=self.recipe.training.steps,
-            minutes=self.recipe.training.minutes,
+            minutes=self.recipe.training.own_minutes,
             seconds=self.stopwatch.seconds,
             validations=tuple(_validation_of(past) for past in self.history),
         )
@@ -477,8 +477,8 @@ class _Run:
             "training": {
                 "seed": self.recipe.training.seed,
                 "steps": self.trainer.number,
-                "teacher_steps": self.recipe.training.teacher_steps,
-                "minutes_given": self.recipe.training.minutes,
+                "teachers": self.recipe.training.teachers,
+                "minutes_given": self.recipe.training.own_minutes,
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),
                 "averaged_checkpoints": finished.num_averaged,

@@ -10,39 +10,62 @@ from pathlib import Path
 
 from heedful.beginning import prepared, refuse_other_recipe, remove_if_empty
 from heedful.diversifying import diversify
-from heedful.errors import StoppedError
+from heedful.errors import ConfigError, StoppedError
 from heedful.events import Event, Lesson
 from heedful.folder import ModelFolder
 from heedful.processes import Processes
 from heedful.recipe import Recipe
 from heedful.text.prepare import PreparedCorpus, write_exchanged
+from heedful.training.budget import Stopwatch
 
 Train = Callable[[Recipe, Path], Iterator[Event]]
 
 
 def teach(
-    recipe: Recipe, folder: ModelFolder, train: Train, stop: threading.Event, processes: Processes
+    recipe: Recipe,
+    folder: ModelFolder,
+    train: Train,
+    stop: threading.Event,
+    stopwatch: Stopwatch,
+    processes: Processes,
 ) -> Iterator[Event]:
     """Train the teachers and write what the model will learn from; what is done stays done."""
     if not processes.by_first(lambda: PreparedCorpus(folder.corpus).is_taught):
         teachers = folder.training / "teachers"
         forward, backward = ModelFolder(teachers / "forward"), ModelFolder(teachers / "backward")
-        steps = recipe.training.teacher_steps
-        lesson = replace(recipe, training=replace(recipe.training, steps=steps, teacher_steps=0))
+        lesson = _lesson(recipe)
         if not processes.by_first(_is_ready, forward, lesson):
             yield Lesson(about="forward")
             try:
-                yield from train(lesson, forward.path)
+                yield from _of_a_teacher(train(lesson, forward.path))
             finally:
                 remove_if_empty(teachers, folder.training, folder.path)
         exchanged = processes.by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
         lesson = replace(lesson, data=exchanged)
         if not processes.by_first(_is_ready, backward, lesson):
             yield Lesson(about="backward")
-            yield from train(lesson, backward.path)
+            stopwatch.restart()  # each has minutes of its own
+            yield from _of_a_teacher(train(lesson, backward.path))
         yield Lesson(about="translating")
+        stopwatch.restart()
         processes.by_first(_translate, forward, backward, folder.taught_file, stop)
     yield Lesson(about="model")
+
+
+def _lesson(recipe: Recipe) -> Recipe:
+    """Return the recipe that a teacher is trained by."""
+    config = recipe.training
+    minutes = config.teachers * config.own_minutes
+    lesson = replace(config, steps=config.teacher_steps, minutes=minutes, teachers=0.0)
+    return replace(recipe, training=lesson)
+
+
+def _of_a_teacher(events: Iterator[Event]) -> Iterator[Event]:
+    """Pass the events on, and say of what is refused, such as too few minutes, whose it is."""
+    try:
+        yield from events
+    except ConfigError as error:
+        raise ConfigError(f"each teacher: {error}") from error
 
 
 def _is_ready(teacher: ModelFolder, recipe: Recipe) -> bool:

@@ -5,6 +5,7 @@ from torch.testing import assert_close
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.text.batches import make_batch
+from heedful.training.config import TrainingConfig
 from heedful.training.replicas import Replicas
 
 ENOUGH = 1 << 20  # tokens a batch, for as many parts as there are threads
@@ -32,7 +33,7 @@ def learn(
 ) -> tuple[tuple[float, float], list]:
     learner.zero_grad()
     replicas = Replicas(learner, batch_tokens=ENOUGH)
-    losses = replicas.learn(batches, smoothing=0.1, seed=seed, rivals=rivals)
+    losses = replicas.learn(batches, TrainingConfig(rivals=rivals), seed)
     return losses, [parameter.grad for parameter in learner.parameters()]
 
 
@@ -64,7 +65,7 @@ def test_parts_of_one_batch_drop_differently(set_threads):
     set_threads(2)
     twins = make_batch([([5, 6], [7, 8])] * 2)
     replicas = Replicas(learner := model(dropout=0.5), batch_tokens=ENOUGH)
-    replicas.learn([twins], smoothing=0.0, seed=1)
+    replicas.learn([twins], TrainingConfig(), seed=1)
 
     states = [generator.get_state() for generator in replicas.generators]
     assert learner is replicas.models[0]
@@ -78,7 +79,7 @@ def test_replicas_share_weights_but_not_gradients(set_threads):
 
     with torch.no_grad():
         first.embedding.weight.fill_(0.5)
-    replicas.learn([batch()], smoothing=0.1, seed=1)
+    replicas.learn([batch()], TrainingConfig(), seed=1)
 
     assert second.embedding.weight.unique().tolist() == [0.5]
     assert second.embedding.weight.grad is None

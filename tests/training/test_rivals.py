@@ -8,6 +8,7 @@ from torch.testing import assert_close
 
 from heedful.training.loss import smoothed_cross_entropy
 from heedful.training.rivals import draw_rivals
+from tests.training.test_loss import assert_same_gradients
 
 
 def test_every_wanted_piece_takes_part_and_stands_for_itself_alone():
@@ -70,12 +71,7 @@ def test_loss_and_gradients_equal_those_of_pytorch(pieces, smoothing, share, see
     expected = (normaliser - (1 - smoothing) * gold - smoothing * logits.mean(dim=1)).sum()
     assert_close(plain, (normaliser - gold).sum())
     assert_close(smoothed, expected)
-    for ours, theirs in zip(
-        torch.autograd.grad(smoothed, [x, weight]),
-        torch.autograd.grad(expected, [x, weight]),
-        strict=True,
-    ):
-        assert_close(ours, theirs)
+    assert_same_gradients(smoothed, expected, x, weight)
 
 
 def test_when_all_take_part_the_loss_is_that_of_the_whole_vocabulary():

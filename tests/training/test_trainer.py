@@ -186,6 +186,15 @@ def test_a_rehearsal_teaches_nothing():
     assert not any(optimizer.state for optimizer in trainer.optimizers)
 
 
+def test_teachers_have_a_share_of_the_steps_or_minutes():
+    by_steps = TrainingConfig(steps=100, warmup_steps=4, teachers=0.5)
+    by_time = TrainingConfig(steps=0, minutes=60.0, teachers=0.5)
+
+    assert (by_steps.steps, by_steps.teacher_steps) == (100, 50)
+    assert by_time.own_minutes + 2 * 0.5 * by_time.own_minutes == 60
+    assert by_time.teacher_steps == 0
+
+
 def test_without_a_peak_rate_it_is_that_of_equation_3():
     config = TrainingConfig(steps=50, warmup_steps=10, schedule="linear")
 
@@ -225,14 +234,11 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
     [
         ({"steps": 0}, r"steps must be at least 1, got 0; or give minutes above 0"),
         ({"steps": 0, "minutes": -3.0}, r"minutes must be a number above 0, got -3"),
+        ({"teachers": -1.0}, r"teachers must not be negative, got -1"),
+        ({"teachers": float("nan")}, r"teachers must not be negative, got nan"),
         (
-            {"steps": 0, "minutes": 5.0, "teacher_steps": 9},
-            r"teacher_steps = 9 and minutes = 5 are both given; choose one",
-        ),
-        ({"teacher_steps": -1}, r"teacher_steps must not be negative, got -1"),
-        (
-            {"schedule": "linear", "warmup_steps": 5, "teacher_steps": 4},
-            r"warmup_steps must not exceed teacher_steps, got 5 of 4",
+            {"schedule": "linear", "warmup_steps": 5, "steps": 8, "teachers": 0.5},
+            r"warmup_steps must not exceed the steps of the teachers, got 5 of 4",
         ),
         ({"steps": 0, "minutes": float("nan")}, r"minutes must be a number above 0, got nan"),
         ({"minutes": 5.0}, r"steps = 100000 and minutes = 5 are both given; choose one"),
@@ -248,7 +254,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"patience": -1}, r"patience must not be negative, got -1"),
         (
             {"schedule": "linear", "warmup_steps": 20, "steps": 10},
-            r"warmup_steps must not exceed steps, got 20 of 10",
+            r"warmup_steps must not exceed the steps, got 20 of 10",
         ),
     ],
 )

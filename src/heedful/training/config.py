@@ -40,8 +40,9 @@ class TrainingConfig:
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
-    teacher_steps: int = 0
-    """Steps of two models, one each way, whose translations are learned from too; 0 has none."""
+    teachers: float = 0.0
+    """How long two models, one each way, train before this one, which learns from what they make
+    of the corpus too: each for so much of its own steps or minutes; 0 has none."""
 
     agreement: float = 0.0
     """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
@@ -86,14 +87,10 @@ class TrainingConfig:
             raise ConfigError(
                 f"steps = {self.steps} and minutes = {self.minutes:g} are both given; choose one"
             )
-        for name in ("patience", "teacher_steps"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must not be negative, got {getattr(self, name)}")
-        if self.teacher_steps and self.minutes:
-            raise ConfigError(
-                f"teacher_steps = {self.teacher_steps} and minutes = {self.minutes:g} are both "
-                "given; choose one"
-            )
+        if self.patience < 0:
+            raise ConfigError(f"patience must not be negative, got {self.patience}")
+        if not 0 <= self.teachers < math.inf:
+            raise ConfigError(f"teachers must not be negative, got {self.teachers:g}")
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.weight_decay < math.inf:
@@ -113,9 +110,19 @@ class TrainingConfig:
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
         if self.peak_rate < 0:
             raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
-        for name in ("steps", "teacher_steps"):
-            steps = getattr(self, name)
+        for whose, steps in ("", self.steps), (" of the teachers", self.teacher_steps):
             if self.schedule == "linear" and self.warmup_steps > steps > 0:
                 raise ConfigError(
-                    f"warmup_steps must not exceed {name}, got {self.warmup_steps} of {steps}"
+                    f"warmup_steps must not exceed the steps{whose}, got {self.warmup_steps} of "
+                    f"{steps}"
                 )
+
+    @property
+    def teacher_steps(self) -> int:
+        """Steps of each teacher; 0 when minutes are counted."""
+        return math.ceil(self.teachers * self.steps)
+
+    @property
+    def own_minutes(self) -> float:
+        """What the teachers leave of the minutes to the model itself."""
+        return self.minutes / (1 + 2 * self.teachers)

@@ -11,6 +11,7 @@ from heedful.model.dropout import Dropout
 from heedful.model.transformer import Transformer
 from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
+from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.precision import products_in
 from heedful.training.rivals import Rivals, draw_rivals
@@ -46,27 +47,24 @@ class Replicas:
             dropout.share = share
 
     def learn(
-        self,
-        batches: Sequence[Batch],
-        smoothing: float,
-        seed: int,
-        agreement: float = 0.0,
-        rivals: float = 1.0,
+        self, batches: Sequence[Batch], config: TrainingConfig, seed: int
     ) -> tuple[float, float]:
         """Leave the gradient per target piece in the model; return the loss, smoothed and plain."""
         num_pieces = sum(batch.num_wanted for batch in batches)
         ours, num_parts = self.processes.share(self.num), self.processes.num * self.num
         # For whole batches, so that it does not show how many parts they are cut into.
-        rivals_of_batches = [self._rivals(batch, rivals, seed) for batch in batches]
+        rivals_of_batches = [self._rivals(batch, config.rivals, seed) for batch in batches]
 
         def learn_part(replica: int) -> tuple[float, float]:
             model, smoothed, plain = self.models[replica], 0.0, 0.0
             self.generators[replica].manual_seed(seed * num_parts + ours[replica])
             model.train()
-            for batch, drawn in zip(batches, rivals_of_batches, strict=True):
+            for batch, rivals in zip(batches, rivals_of_batches, strict=True):
                 if part := batch.part(ours[replica], num_parts):
                     with products_in(self.precision, self.device):
-                        loss, surprise = batch_loss(model, part, smoothing, agreement, drawn)
+                        loss, surprise = batch_loss(
+                            model, part, config.label_smoothing, config.agreement, rivals
+                        )
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain

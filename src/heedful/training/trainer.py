@@ -79,7 +79,7 @@ class Trainer:
         seed = self.config.seed + 1_000_003 * self.number
         if climb := self.config.dropout_climb:
             self.replicas.set_dropout(min(self._share_over() / climb, 1.0))
-        loss, surprise = self._learn(batches, seed)
+        loss, surprise = self.replicas.learn(batches, self.config, seed)
         rate = self.learning_rate(self.number)
         self._move(rate)
         return Step(
@@ -101,14 +101,8 @@ class Trainer:
 
     def rehearse(self, batch: Batch) -> None:
         """Go forward and backward without learning, to see at once whether memory suffices."""
-        self._learn([batch], self.config.seed)
+        self.replicas.learn([batch], self.config, self.config.seed)
         self.model.zero_grad()
-
-    def _learn(self, batches: list[Batch], seed: int) -> tuple[float, float]:
-        config = self.config
-        return self.replicas.learn(
-            batches, config.label_smoothing, seed, config.agreement, config.rivals
-        )
 
     def learning_rate(self, step: int) -> float:
         """Return the rate of a step by the schedule of the config."""
