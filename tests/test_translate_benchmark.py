@@ -7,6 +7,7 @@ import heedful
 from benchmarks import fresh, translators
 from benchmarks.translate import Turn, main, single_table, take_turns
 from benchmarks.translators import no_cache_translator
+from heedful.text.normalise import normalise
 
 TEXTS = ["a b c d e f", "f", "b a", "c c c c c"]
 
@@ -15,7 +16,8 @@ def test_the_loop_without_cache_finds_what_our_greedy_search_finds(model_folder)
     ours, loop = heedful.load(model_folder.path, "pytorch"), no_cache_translator(model_folder)
 
     for text in TEXTS:
-        assert loop([text], 1) == ours.translate_as_found([text], beam_size=1)
+        written = [normalise(translation) for translation in loop([text], 1)]
+        assert written == ours.translate_as_found([text], beam_size=1)
 
 
 def test_every_system_translates_a_part_before_any_begins_the_next():

@@ -14,15 +14,6 @@ def test_numbers_are_zeroed_at_the_rate_and_the_others_scaled_up(rate):
     assert_close(dropped.unique(), torch.tensor([0.0, 1 / (1 - rate)]), rtol=1e-4, atol=0)
 
 
-def test_a_share_of_the_rate_drops_less():
-    dropout = Dropout(0.4)
-    dropout.share = 0.5
-
-    assert (dropout(torch.ones(1_000, 999)) == 0).float().mean().item() == pytest.approx(
-        0.2, abs=2e-3
-    )
-
-
 def test_neighbours_are_dropped_independently():
     is_dropped = (Dropout(0.5)(torch.ones(1_000_000)) == 0).float()
 

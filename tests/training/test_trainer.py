@@ -149,30 +149,6 @@ def test_with_minutes_there_is_no_last_step_and_the_rate_follows_the_time():
     assert [step.learning_rate for step in steps] == [0.5, 0.375, 0.25, 0.0]
 
 
-def test_dropout_climbs_to_its_rate_by_steps_or_by_time():
-    config = {"warmup_steps": 1, "dropout_climb": 0.5}
-    by_steps = Trainer(small_model(), TrainingConfig(steps=4, **config))
-    times = iter([0.0, 0.0, 0.1, 0.1, 0.6, 0.6])  # asked for the dropout, and then for the rate
-    by_time = Trainer(
-        small_model(),
-        TrainingConfig(steps=0, minutes=1.0, schedule="linear", **config),
-        progress=lambda: next(times),
-    )
-
-    def shares(trainer: Trainer) -> list[float]:
-        steps = islice(trainer.steps(endless()), 3)
-        return [trainer.model.dropout.share for _ in steps]
-
-    assert shares(by_steps) == [0.5, 1.0, 1.0]
-    assert shares(by_time) == [0.0, 0.2, 1.0]
-
-
-def test_without_a_climb_dropout_has_its_rate_from_the_first_step():
-    first = next(Trainer(model := small_model(), TrainingConfig(steps=9)).steps(endless()))
-
-    assert (first.number, model.dropout.share) == (1, 1.0)
-
-
 def test_a_rehearsal_teaches_nothing():
     model = small_model()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -246,7 +222,6 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
         ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
-        ({"dropout_climb": 1.5}, r"dropout_climb must be from 0 to 1, got 1.5"),
         ({"rivals": 0.0}, r"rivals must be above 0 and at most 1, got 0"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
         ({"precision": "half"}, r"precision must be one of 'float32', 'bfloat16', got 'half'"),

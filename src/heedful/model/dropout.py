@@ -13,12 +13,11 @@ class Dropout(nn.Module):
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
-        self.share = 1.0  # of the rate that is in force; the trainer lets it climb
         self.generator: torch.Generator | None = None
 
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """Return `x` itself outside training."""
-        num_dropped = round(self.share * self.rate * _LEVELS)
+        num_dropped = round(self.rate * _LEVELS)
         if not self.training or not num_dropped:
             return x
         bits = torch.empty((x.numel() + 3) // 4, dtype=torch.int64, device=x.device)

@@ -47,9 +47,6 @@ class TrainingConfig:
     agreement: float = 0.0
     """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
 
-    dropout_climb: float = 0.0
-    """Share of the training over which dropout climbs from nothing to its rate; 0 has no climb."""
-
     rivals: float = 1.0
     """Share of the vocabulary, besides its own pieces, that a batch is scored against; 1 is all."""
 
@@ -99,8 +96,6 @@ class TrainingConfig:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
         if not 0 <= self.agreement < math.inf:
             raise ConfigError(f"agreement must not be negative, got {self.agreement}")
-        if not 0 <= self.dropout_climb <= 1:
-            raise ConfigError(f"dropout_climb must be from 0 to 1, got {self.dropout_climb}")
         if not 0 < self.rivals <= 1:
             raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
         if not 0 <= self.piece_dropout < 1:

@@ -1,8 +1,7 @@
 """Learning from the parts of a batch side by side, one copy of the model for each part."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 
 import torch
 
@@ -40,11 +39,6 @@ class Replicas:
         self.num = processes.by_first(lambda: max(min(num_cores(device), most), 1))
         self.models = [model, *(_sharing_weights(model) for _ in range(self.num - 1))]
         self.generators = [_random_numbers_of(replica, device) for replica in self.models]
-
-    def set_dropout(self, share: float) -> None:
-        """Drop at so much of the rate of the model from now on."""
-        for dropout in chain.from_iterable(map(_dropouts, self.models)):
-            dropout.share = share
 
     def learn(
         self, batches: Sequence[Batch], config: TrainingConfig, seed: int
@@ -105,10 +99,7 @@ def _sharing_weights(model: Transformer) -> Transformer:
 
 def _random_numbers_of(model: Transformer, device: torch.device) -> torch.Generator:
     generator = torch.Generator(device)
-    for dropout in _dropouts(model):
-        dropout.generator = generator
+    for module in model.modules():
+        if isinstance(module, Dropout):
+            module.generator = generator
     return generator
-
-
-def _dropouts(model: Transformer) -> Iterator[Dropout]:
-    return (module for module in model.modules() if isinstance(module, Dropout))

@@ -77,8 +77,6 @@ class Trainer:
         self.model.zero_grad()
         # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
         seed = self.config.seed + 1_000_003 * self.number
-        if climb := self.config.dropout_climb:
-            self.replicas.set_dropout(min(self._share_over() / climb, 1.0))
         loss, surprise = self.replicas.learn(batches, self.config, seed)
         rate = self.learning_rate(self.number)
         self._move(rate)
@@ -121,10 +119,6 @@ class Trainer:
             progress = self.progress()
             return timed_rate(step, peak=peak, warmup_steps=config.warmup_steps, progress=progress)
         return linear_rate(step, peak=peak, warmup_steps=config.warmup_steps, steps=config.steps)
-
-    def _share_over(self) -> float:
-        """Return how much of the training is over, by time or by steps."""
-        return self.progress() if self.config.minutes else self.number / self.config.steps
 
     def state(self) -> dict[str, Tensor]:
         """Return weights and what the optimisers remember, by name."""
