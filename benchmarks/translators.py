@@ -40,7 +40,16 @@ def heedful_translator(folder: ModelFolder, engine: str) -> Translate:
 
 def quickstart_translator(folder: ModelFolder) -> Translate:
     """Translate as CTranslate2's quickstart shows: every setting at its default."""
-    return _ctranslate2(folder, ctranslate2.Translator(str(folder.ctranslate2)))
+    return _ctranslate2(folder, _loaded(folder))
+
+
+def _loaded(folder: ModelFolder, **settings: Any) -> ctranslate2.Translator:
+    """Load a model with CTranslate2, and leave its threads to torch, which shares the process."""
+    threads = torch.get_num_threads()
+    try:
+        return ctranslate2.Translator(str(folder.ctranslate2), **settings)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def hand_set_translator(
@@ -50,11 +59,8 @@ def hand_set_translator(
     cores = torch.get_num_threads()
     supported = ctranslate2.get_supported_compute_types("cpu")
     translators = {
-        (kind, workers): ctranslate2.Translator(
-            str(folder.ctranslate2),
-            compute_type=kind,
-            inter_threads=workers,
-            intra_threads=cores // workers,
+        (kind, workers): _loaded(
+            folder, compute_type=kind, inter_threads=workers, intra_threads=cores // workers
         )
         for kind, workers in product(("float32", "int8", "int16"), {1, cores})
         if kind in supported

@@ -43,7 +43,7 @@ def test_two_teachers_train_then_translate_and_then_the_model_trains(events):
         *("backward", *[Step] * 4, Finished),
         *("translating", "model", *[Step] * 6, Finished),
     ]
-    assert events[-1].folder.provenance()["training"]["teachers"] == 0.66
+    assert events[-1].folder.provenance()["training"]["teacher_steps"] == 4
 
 
 class Emphatic(Translator):
@@ -77,7 +77,7 @@ def test_the_model_learns_from_its_pairs_and_what_the_teachers_add_to_them(
         "train.low",
         "train.up",
     }
-    assert "| teachers | two, each trained for 0.66 of that |" in model.card_file.read_text()
+    assert "| teachers | two, of 4 steps each at most |" in model.card_file.read_text()
 
 
 def test_no_source_to_validate_on_comes_back_by_a_teacher(taught_recipe, tmp_path, monkeypatch):

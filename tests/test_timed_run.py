@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from heedful.checkpoint import Checkpoints
-from heedful.errors import ConfigError, StoppedError
+from heedful.errors import ConfigError, StoppedError, TooShortError
 from heedful.events import Finished, Prepared, Started, Validation, WentBack
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
@@ -78,15 +78,20 @@ def test_teachers_and_model_share_the_time(recipe, tmp_path):
     assert planned == pytest.approx([0.9 * MINUTES, 0.9 * MINUTES, MINUTES])
     for finished, minutes in zip(of(Finished, events), planned, strict=True):
         assert 0.8 * 60 * minutes < finished.seconds < 1.1 * 60 * minutes
-    assert "0.5 of 0.5 minutes" in events[-1].folder.card_file.read_text()
+    card = events[-1].folder.card_file.read_text()
+    assert "0.5 of 0.5 minutes" in card
+    assert "| teachers | two, of 0.45 minutes each at most |" in card
 
 
 def test_minutes_too_few_for_teachers_are_refused_as_theirs(recipe, tmp_path):
     taught = replace(recipe, training=replace(recipe.training, teachers=0.1))
 
-    with pytest.raises(ConfigError, match=r"^each teacher: minutes = 0\.04.* is too short"):
+    with pytest.raises(
+        TooShortError, match=r"^minutes = 0\.5 is too short: each teacher has 0\.042 of them, prep"
+    ) as refused:
         list(train_model(taught, tmp_path / "model", stopwatch=ticking()))
 
+    assert refused.value.needed > MINUTES
     assert not (tmp_path / "model").exists()
 
 

@@ -52,13 +52,15 @@ heedful translate <this folder> "some text"
 
 
 def _teachers(training: dict[str, Any]) -> str:
-    share = training["teachers"]
-    return f"two, each trained for {share:g} of that" if share else "none"
+    for unit in ("steps", "minutes"):
+        if given := training[f"teacher_{unit}"]:
+            return f"two, of {round(given, 2):,} {unit} each at most"
+    return "none"
 
 
 def _minutes(training: dict[str, Any]) -> str:
     given = training["minutes_given"]
-    return f"{training['seconds'] / 60:.1f}{f' of {given:.3g}' if given else ''} minutes"
+    return f"{training['seconds'] / 60:.1f}{f' of {round(given, 2):g}' if given else ''} minutes"
 
 
 def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:

@@ -171,7 +171,7 @@ def _length(started: Started) -> str:
     if not started.minutes:
         return f"{started.steps:,} steps"
     left = max(started.minutes - started.seconds / 60, 0)
-    return f"{left:.1f} of {started.minutes:.3g} minutes left"
+    return f"{left:.1f} of {round(started.minutes, 2):g} minutes left"
 
 
 def _expectation(validation: Validation) -> str:
@@ -203,8 +203,8 @@ def _line(event: Lesson | Prepared | Plan | WentBack | RolledBack) -> str:
             )
         case Plan():
             training = event.recipe.training
-            own = f"{training.own_minutes:.3g}"
-            minutes = f"{own} minute{'s' * (own != '1')}"
+            own = round(training.own_minutes, 2)
+            minutes = f"{own:g} minute{'s' * (own != 1)}"
             return (
                 f"{minutes} here: about {_rounded(event.passes)} passes over {event.num_pairs:,} "
                 f"pairs with {_size_name(event)}, in some {_rounded(event.steps)} steps of "

@@ -2,6 +2,7 @@
 
 HeedfulError
 ├── ConfigError       a recipe, an option or a size that cannot work
+│   └── TooShortError minutes that do not suffice
 ├── CorpusError       files that are not a parallel corpus
 ├── ModelFolderError  a folder that holds no model, or a damaged one
 │   └── DamagedError  a checkpoint that is not what was saved
@@ -11,6 +12,7 @@ HeedfulError
 └── MissingExtraError a part of heedful that was not installed
 """
 
+import math
 from collections.abc import Iterable
 
 
@@ -22,6 +24,15 @@ class HeedfulError(Exception):
 
 class ConfigError(HeedfulError):
     """A recipe, an option or a size that cannot work."""
+
+
+class TooShortError(ConfigError):
+    """Minutes that do not suffice, and how many would."""
+
+    def __init__(self, minutes: float, *, needed: float, why: str) -> None:
+        enough = math.ceil(10 * needed) / 10
+        super().__init__(f"minutes = {minutes:g} is too short: {why}; give at least {enough:g}")
+        self.needed, self.why = needed, why
 
 
 class CorpusError(HeedfulError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from heedful.errors import ConfigError
+from heedful.errors import TooShortError
 from heedful.model.config import PRESET_NAMES
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
@@ -255,13 +255,12 @@ def _filled(recipe: Recipe, **choices: Any) -> Recipe:
     return replace(recipe, training=replace(recipe.training, **made))
 
 
-def _too_short(size: Size, preparing: float, finishing: float) -> ConfigError:
+def _too_short(size: Size, preparing: float, finishing: float) -> TooShortError:
     config = size.recipe.training
     training = _FEWEST_STEPS * size.pieces_per_step / size.pieces_per_second
-    needed = (preparing + training + finishing) * (config.minutes / config.own_minutes)
-    enough = math.ceil(needed / 6 * 1.1) / 10
-    return ConfigError(
-        f"minutes = {config.minutes:g} is too short: preparing took "
-        f"{preparing:.0f} seconds and scoring will take about {finishing:.0f}; "
-        f"give at least {enough:g}"
+    own_minutes = 1.1 * (preparing + training + finishing) / 60
+    return TooShortError(
+        config.minutes,
+        needed=own_minutes * config.minutes / config.own_minutes,
+        why=f"preparing took {preparing:.0f} seconds and scoring will take about {finishing:.0f}",
     )

@@ -477,7 +477,8 @@ class _Run:
             "training": {
                 "seed": self.recipe.training.seed,
                 "steps": self.trainer.number,
-                "teachers": self.recipe.training.teachers,
+                "teacher_steps": self.recipe.training.teacher_steps,
+                "teacher_minutes": self.recipe.training.teacher_minutes,
                 "minutes_given": self.recipe.training.own_minutes,
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),

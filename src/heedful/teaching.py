@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heedful.beginning import prepared, refuse_other_recipe, remove_if_empty
 from heedful.diversifying import diversify
-from heedful.errors import ConfigError, StoppedError
+from heedful.errors import StoppedError, TooShortError
 from heedful.events import Event, Lesson
 from heedful.folder import ModelFolder
 from heedful.processes import Processes
@@ -37,7 +37,7 @@ def teach(
         if not processes.by_first(_is_ready, forward, lesson):
             yield Lesson(about="forward")
             try:
-                yield from _of_a_teacher(train(lesson, forward.path))
+                yield from _within(recipe, train(lesson, forward.path))
             finally:
                 remove_if_empty(teachers, folder.training, folder.path)
         exchanged = processes.by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
@@ -45,7 +45,7 @@ def teach(
         if not processes.by_first(_is_ready, backward, lesson):
             yield Lesson(about="backward")
             stopwatch.restart()  # each has minutes of its own
-            yield from _of_a_teacher(train(lesson, backward.path))
+            yield from _within(recipe, train(lesson, backward.path))
         yield Lesson(about="translating")
         stopwatch.restart()
         processes.by_first(_translate, forward, backward, folder.taught_file, stop)
@@ -55,17 +55,23 @@ def teach(
 def _lesson(recipe: Recipe) -> Recipe:
     """Return the recipe that a teacher is trained by."""
     config = recipe.training
-    minutes = config.teachers * config.own_minutes
-    lesson = replace(config, steps=config.teacher_steps, minutes=minutes, teachers=0.0)
+    lesson = replace(
+        config, steps=config.teacher_steps, minutes=config.teacher_minutes, teachers=0.0
+    )
     return replace(recipe, training=lesson)
 
 
-def _of_a_teacher(events: Iterator[Event]) -> Iterator[Event]:
-    """Pass the events on, and say of what is refused, such as too few minutes, whose it is."""
+def _within(recipe: Recipe, events: Iterator[Event]) -> Iterator[Event]:
+    """Pass the events of a teacher on; if its minutes do not suffice, say how many in all would."""
+    config = recipe.training
     try:
         yield from events
-    except ConfigError as error:
-        raise ConfigError(f"each teacher: {error}") from error
+    except TooShortError as error:
+        raise TooShortError(
+            config.minutes,
+            needed=error.needed * config.minutes / config.teacher_minutes,
+            why=f"each teacher has {config.teacher_minutes:.2g} of them, {error.why}",
+        ) from error
 
 
 def _is_ready(teacher: ModelFolder, recipe: Recipe) -> bool:

@@ -166,9 +166,10 @@ def test_teachers_have_a_share_of_the_steps_or_minutes():
     by_steps = TrainingConfig(steps=100, warmup_steps=4, teachers=0.5)
     by_time = TrainingConfig(steps=0, minutes=60.0, teachers=0.5)
 
-    assert (by_steps.steps, by_steps.teacher_steps) == (100, 50)
-    assert by_time.own_minutes + 2 * 0.5 * by_time.own_minutes == 60
-    assert by_time.teacher_steps == 0
+    assert (by_steps.steps, by_steps.teacher_steps, by_steps.teacher_minutes) == (100, 50, 0)
+    assert (by_time.own_minutes, by_time.teacher_steps, by_time.teacher_minutes) == (30, 0, 15)
+    assert TrainingConfig(steps=10_000, teachers=0.28).teacher_steps == 2_800
+    assert TrainingConfig().teacher_steps == TrainingConfig().teacher_minutes == 0
 
 
 def test_without_a_peak_rate_it_is_that_of_equation_3():

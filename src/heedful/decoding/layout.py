@@ -5,6 +5,7 @@ import math
 import os
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -38,13 +39,19 @@ class Layout(NamedTuple):
         return self.compute_type == "float32"
 
     def translator(self, folder: ModelFolder) -> ctranslate2.Translator:
-        """Load the exported model."""
-        return ctranslate2.Translator(
-            str(folder.ctranslate2),
-            compute_type=self.compute_type,
-            inter_threads=self.workers,
-            intra_threads=self.threads,
-        )
+        """Load the exported model.
+
+        CTranslate2 changes how many threads OpenMP has in the thread that loads a model, and torch
+        would go on with as few there; so a thread is made for it.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(
+                ctranslate2.Translator,
+                str(folder.ctranslate2),
+                compute_type=self.compute_type,
+                inter_threads=self.workers,
+                intra_threads=self.threads,
+            ).result()
 
 
 def exact_layout() -> Layout:

@@ -66,7 +66,7 @@ class TrainingConfig:
     """Of matrix products: "float32", or "bfloat16" on a GPU that has it."""
 
     seed: int = 2017
-    """Fixes initial weights, data order and dropout."""
+    """Fixes initial weights, data order, dropout and rivals."""
 
     def __post_init__(self) -> None:
         for name in (
@@ -114,8 +114,13 @@ class TrainingConfig:
 
     @property
     def teacher_steps(self) -> int:
-        """Steps of each teacher; 0 when minutes are counted."""
-        return math.ceil(self.teachers * self.steps)
+        """Steps of each teacher; 0 when minutes are counted, or there is none."""
+        return max(round(self.teachers * self.steps), 1) if self.teachers and self.steps else 0
+
+    @property
+    def teacher_minutes(self) -> float:
+        """Minutes of each teacher; 0 when steps are counted, or there is none."""
+        return self.teachers * self.own_minutes
 
     @property
     def own_minutes(self) -> float:

@@ -47,7 +47,9 @@ class Replicas:
         num_pieces = sum(batch.num_wanted for batch in batches)
         ours, num_parts = self.processes.share(self.num), self.processes.num * self.num
         # For whole batches, so that it does not show how many parts they are cut into.
-        rivals_of_batches = [self._rivals(batch, config.rivals, seed) for batch in batches]
+        rivals_of_batches = [
+            self._rivals(batch, config.rivals, seed + index) for index, batch in enumerate(batches)
+        ]
 
         def learn_part(replica: int) -> tuple[float, float]:
             model, smoothed, plain = self.models[replica], 0.0, 0.0
@@ -73,9 +75,13 @@ class Replicas:
     def _rivals(self, batch: Batch, share: float, seed: int) -> Rivals | None:
         if share == 1:
             return None
-        vocab_size = self.models[0].config.vocab_size
-        wanted = batch.wanted.to(self.device)
-        return draw_rivals(wanted, vocab_size=vocab_size, share=share, seed=seed)
+        return draw_rivals(
+            batch.wanted,
+            vocab_size=self.models[0].config.vocab_size,
+            share=share,
+            seed=seed,
+            device=self.device,
+        )
 
     def _sum_gradients(self) -> None:
         gradients = []

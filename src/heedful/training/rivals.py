@@ -30,13 +30,21 @@ class Rivals:
 
 
 def draw_rivals(
-    wanted: Int[Tensor, "*batch"], *, vocab_size: int, share: float, seed: int
+    wanted: Int[Tensor, "*batch"],
+    *,
+    vocab_size: int,
+    share: float,
+    seed: int,
+    device: torch.device | None = None,
 ) -> Rivals:
-    """Take every wanted piece, and each of the others with a probability of `share`."""
+    """Take every wanted piece, and each of the others with a probability of `share`.
+
+    They are drawn on the CPU, where the same seed draws the same for every device.
+    """
     random = torch.Generator().manual_seed(seed)
     is_drawn = torch.rand(vocab_size, generator=random) < share
     is_wanted = torch.zeros(vocab_size, dtype=torch.bool)
-    is_wanted[wanted.flatten().cpu()] = True
+    is_wanted[wanted.flatten()] = True
     (ids,) = (is_wanted | is_drawn).nonzero(as_tuple=True)
     log_count = torch.where(is_wanted[ids], 0.0, -math.log(share))
-    return Rivals(ids.to(wanted.device), log_count.to(wanted.device))
+    return Rivals(ids.to(device), log_count.to(device))
