@@ -15,6 +15,14 @@ settings.register_profile("repeatable", derandomize=True)  # who changes nothing
 settings.load_profile("repeatable")
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
+
+@pytest.fixture(autouse=True)
+def _one_thread_again():
+    """What a test or CTranslate2 sets shall not show in the bits of the next test."""
+    yield
+    torch.set_num_threads(1)
+
+
 SIZES = """
 [tokenizer]
 vocab_size = 320

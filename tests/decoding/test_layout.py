@@ -23,13 +23,11 @@ def test_the_fastest_layout_is_measured_once_and_remembered(model_folder, memory
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_model_that_is_loaded_leaves_torch_its_threads(model_folder, threads):
-    before = torch.get_num_threads()
     torch.set_num_threads(2)
 
     Layout(compute_type="float32", workers=1, threads=threads).translator(model_folder)
 
     assert torch.get_num_threads() == 2
-    torch.set_num_threads(before)
 
 
 def test_unmeasured_it_starts_at_once_with_a_thread_for_each_batch(
