@@ -75,7 +75,7 @@ class Trainer:
 
     def _step(self, batches: list[Batch], began: float) -> Step:
         self.model.zero_grad()
-        # Dropout depends on seed and step alone, so a run that goes on repeats one never stopped.
+        # Chance depends on seed and step alone, so a run that goes on repeats one never stopped.
         seed = self.config.seed + 1_000_003 * self.number
         loss, surprise = self.replicas.learn(batches, self.config, seed)
         rate = self.learning_rate(self.number)
