@@ -18,6 +18,7 @@ from torch.testing import assert_close
 
 from heedful.checkpoint import Checkpoints
 from heedful.errors import StorageError, TrainingError
+from heedful.folder import ModelFolder
 from heedful.processes import ALONE, Processes, join
 from heedful.recipe import load_recipe
 from heedful.run import train_model
@@ -202,14 +203,27 @@ def test_no_thread_of_a_group_outlives_it(tmp_path):
 @pytest.mark.slow
 def test_two_processes_learn_what_two_threads_learn_to_the_bit(whole, tmp_path):
     torch.set_num_threads(2)
-    try:
-        alone = Group(tmp_path).alone(tmp_path / "alone")
-    finally:
-        torch.set_num_threads(1)
+    alone = Group(tmp_path).alone(tmp_path / "alone")
 
     assert len(curves(whole)) == 20
     assert_close(curves(whole), curves(alone), rtol=1e-7, atol=0)
     assert weights(whole) == weights(alone)
+
+
+@pytest.mark.slow
+def test_two_processes_have_the_teachers_that_one_has(tmp_path):
+    taught = "steps = 12\nteachers = 0.5\nwarmup_steps = 3"
+    group = Group(tmp_path, RECIPE.replace("steps = 60", taught).replace("warmup_steps = 20\n", ""))
+    torch.set_num_threads(2)
+    alone = group.alone(tmp_path / "alone")
+
+    code, out, err = group.run()
+
+    assert code == 0, err
+    assert out.count("Both teachers translate") == 1
+    taught_files = [ModelFolder(folder).taught_file.read_bytes() for folder in (group.out, alone)]
+    assert taught_files[0] == taught_files[1]
+    assert weights(group.out) == weights(alone)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from heedful.errors import ConfigError, ModelFolderError
 from heedful.folder import ModelFolder
 
 EXACT = Layout(compute_type="float32", workers=1, threads=1)
+ROUNDED = EXACT._replace(compute_type="int8")
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ class Recorder(ctranslate2.Translator):
     """Notes what it is asked."""
 
     def translate_batch(self, sources, **options):
-        self.asked.append((len(sources), options["use_vmap"]))
+        self.asked.append((sources, options["use_vmap"]))
         return super().translate_batch(sources, **options)
 
 
@@ -86,7 +87,7 @@ def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
 
     found = engine.search([[5, 9], [6], [5, 9]], SearchConfig(beam_size=1))
 
-    assert recorder.asked[0][0] == 2
+    assert [len(sources) for sources, _ in recorder.asked] == [1, 1]
     assert found[0] == found[2]
     for source, (best,) in zip([[5, 9], [6]], found, strict=False):
         ((alone,),) = engine.search([source], SearchConfig(beam_size=1))
@@ -104,7 +105,51 @@ def test_a_shortlist_is_for_many_sources_at_once_and_only_if_asked_for(recorded)
     ]:
         engine, recorder = recorded(EXACT, shortlist=shortlist)
         engine.search(sources, SearchConfig(beam_size=1))
-        assert recorder.asked[0] == (len(sources), takes_it)
+        ((asked, with_shortlist),) = recorder.asked
+        assert (len(asked), with_shortlist) == (len(sources), takes_it)
+
+
+def test_only_sources_and_prefixes_of_one_length_share_a_batch(recorded):
+    engine, recorder = recorded(ROUNDED)
+    sources = [[5 + i % 7, 20 + i % 9][: 1 + i % 2] * (1 + i % 3) for i in range(40)]
+    prefixes = [[7] * (i % 4 == 3) for i in range(40)]
+
+    engine.search(sources, SearchConfig(beam_size=1), prefixes=prefixes)
+
+    for asked, _ in recorder.asked:
+        assert len(set(map(len, asked))) == 1
+    assert len(recorder.asked) == len({*zip(map(len, sources), map(len, prefixes), strict=True)})
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (2, 1), (1, 2)])
+def test_neither_company_nor_layout_shows(model_folder, beam_size, workers, threads):
+    engine = CTranslate2Engine(model_folder, ROUNDED)
+    other = CTranslate2Engine(model_folder, ROUNDED._replace(workers=workers, threads=threads))
+    sources = [[5 + i % 7, 20 + i, 260 + i % 9] * (1 + i % 5) for i in range(60)]
+    config = SearchConfig(beam_size=beam_size, n_best=beam_size)
+
+    together = other.search(sources, config)
+
+    for source, found in zip(sources, together, strict=True):
+        (alone,) = engine.search([source], config)
+        assert [h.pieces for h in alone] == [h.pieces for h in found]
+        assert [h.log_probability for h in alone] == pytest.approx(
+            [h.log_probability for h in found], abs=1e-6
+        )
+
+
+def test_what_was_found_is_read_the_same_alone_and_together(model_folder):
+    engine = CTranslate2Engine(model_folder, ROUNDED)
+    sources = [[5 + i % 7, 20 + i] * (1 + i % 3) for i in range(20)]
+    targets = [[30 + i] * (i % 4) for i in range(20)]
+
+    together = engine.read(sources, targets)
+
+    for source, target, reading in zip(sources, targets, together, strict=True):
+        (alone,) = engine.read([source], [target])
+        assert alone.log_probabilities == pytest.approx(reading.log_probabilities, abs=1e-6)
+        assert alone.attention == reading.attention
 
 
 def test_the_exact_engine_finds_what_pytorch_finds_and_is_not_measured(copied, monkeypatch):

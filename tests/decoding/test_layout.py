@@ -59,6 +59,13 @@ def test_the_fastest_wins_and_who_is_far_behind_is_not_asked_again(model_folder,
     assert max(num for which, num in asked if which == slow) == 256
 
 
+def test_on_one_core_there_is_nothing_to_measure(model_folder, memory, monkeypatch):
+    monkeypatch.setattr(layout, "_num_cores", lambda: 1)
+    monkeypatch.setattr(layout, "_measured", lambda *_: pytest.fail("it measured"))
+
+    assert best_layout(model_folder) == Layout(compute_type="int8", workers=1, threads=1)
+
+
 def test_another_number_of_cores_is_measured_anew(model_folder, memory, monkeypatch):
     best_layout(model_folder)
 
@@ -67,13 +74,17 @@ def test_another_number_of_cores_is_measured_anew(model_folder, memory, monkeypa
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", json.dumps({"compute_type": "int8", "gpus": 1})]
+    "content",
+    [
+        *("", "{", "[]", json.dumps({"compute_type": "int8", "gpus": 1})),
+        json.dumps({"compute_type": "float32", "workers": 1, "threads": 1}),
+    ],
 )
-def test_a_memory_that_cannot_be_read_is_measured_again(model_folder, memory, monkeypatch, content):
-    best_layout(model_folder)
-    (file,) = memory.iterdir()
-    file.write_text(content)
-    measured = Layout(compute_type="float32", workers=1, threads=7)
+def test_a_memory_that_is_of_no_use_is_measured_again(model_folder, memory, monkeypatch, content):
+    monkeypatch.setattr(layout, "_num_cores", lambda: 7)
+    memory.mkdir()
+    layout._memory(model_folder).write_text(content)
+    measured = Layout(compute_type="int8", workers=1, threads=7)
     monkeypatch.setattr(layout, "_measured", lambda *_: measured)
 
     assert best_layout(model_folder) == measured

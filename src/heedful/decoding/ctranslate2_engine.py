@@ -1,9 +1,9 @@
 """The fast engine: CTranslate2, without torch."""
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import repeat
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain, repeat
 from random import Random
 from threading import Lock
 from typing import Any, NamedTuple
@@ -42,20 +42,12 @@ class _Wish(NamedTuple):
     is_watched: bool
 
 
-class _Written(NamedTuple):
-    """A hypothesis as CTranslate2 tells it, with EOS if it got there."""
-
-    pieces: Sequence[str]
-    log_probability: float
-    steps: Sequence[Sequence[float]] | None
-    """The attention of each, if it was watched."""
-
-
 class CTranslate2Engine:
     """Translates ids to ids with an exported model.
 
-    In float32 it finds what the PyTorch engine finds. Without a layout it takes the fastest. With
-    the shortlist, only likely pieces are scored in bulk, and who shares a batch may show.
+    In float32 it finds what the PyTorch engine finds. Without a layout it takes the fastest one in
+    int8, and who shares a batch does not show; with the shortlist, by which only likely pieces are
+    scored in bulk, it may.
     """
 
     def __init__(
@@ -92,64 +84,43 @@ class CTranslate2Engine:
                 strict=True,
             )
         ]
-        search = partial(self._search, config=config, sampling=sampling, no_repeat=no_repeat)
+        distinct = wishes if sampling else list(dict.fromkeys(wishes))
+        found = self._search(distinct, config, no_repeat, sampling)
         if sampling:
-            return self._search_each(wishes, search, config, sampling)
-        distinct = list(dict.fromkeys(wishes))
-        found = dict(zip(distinct, self._search_each(distinct, search, config), strict=True))
-        return [found[wish] for wish in wishes]
-
-    def _search_each(
-        self,
-        wishes: Sequence[_Wish],
-        search: Callable[..., list[list[_Written]]],
-        config: SearchConfig,
-        sampling: Sampling | None = None,
-    ) -> list[list[Hypothesis]]:
-        """Search, and keep each source to its own length limit."""
-        limits = [
-            min(length_limit(len(wish.source), len(wish.prefix)), self._most_pieces)
-            for wish in wishes
-        ]
-        longest = max(limits, default=0)
-        found = search(wishes, limit=longest)
-        for index, (wish, limit) in enumerate(zip(wishes, limits, strict=True)):
-            # CTranslate2 has one limit for a whole batch; who went beyond his own is searched again
-            # alone, and what was drawn by chance is cut off.
-            if limit < longest and any(len(written.pieces) > limit for written in found[index]):
-                found[index] = (
-                    [self._cut(wish, found[index][0], limit)]
-                    if sampling
-                    else search([wish], limit=limit)[0]
-                )
-        return [self._best_first(written, config) for written in found]
+            return found
+        found_for = dict(zip(distinct, found, strict=True))
+        return [found_for[wish] for wish in wishes]
 
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> list[Reading]:
         """Tell how likely each piece of given translations is, and where the model looks."""
-        batch = {"max_batch_size": self._layout.batch_tokens, "batch_type": "tokens"}
-        spelt = [self._spell(source) for source in sources]
-        written = [self._spell(target) for target in targets]
-        scored = self._translator.score_batch(spelt, written, max_input_length=0, **batch)
-        looked = self._translator.translate_batch(
-            spelt,
-            target_prefix=written,
-            beam_size=1,
-            min_decoding_length=0,
-            max_decoding_length=max(map(len, targets), default=0) + 1,
-            max_input_length=0,
-            return_end_token=True,
-            return_attention=True,
-            **batch,
-        )
-        return [
-            Reading(
-                tuple(score.log_probs),
-                attention_of_pieces(look.attention[0][: len(target) + 1], len(target), self._shift),
+        translator = self._translator
+        pending: dict[int, tuple[Any, Any]] = {}  # of the scores and of the attention
+        for group in _of_one_length(sources, targets):
+            spelt, written = (
+                [self._spell(side[index]) for index in group] for side in (sources, targets)
             )
-            for target, score, look in zip(targets, scored, looked, strict=True)
-        ]
+            scored = translator.score_batch(spelt, written, **self._batches)
+            looked = translator.translate_batch(
+                spelt,
+                target_prefix=written,
+                beam_size=1,
+                min_decoding_length=0,
+                max_decoding_length=len(written[0]) + 1,
+                return_end_token=True,
+                return_attention=True,
+                **self._batches,
+            )
+            pending.update(zip(group, zip(scored, looked, strict=True), strict=True))
+        readings = {}
+        for index, (score, look) in pending.items():
+            length = len(targets[index])
+            steps = look.result().attention[0][: length + 1]
+            readings[index] = Reading(
+                tuple(score.result().log_probs), attention_of_pieces(steps, length, self._shift)
+            )
+        return [readings[index] for index in range(len(targets))]
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Return the log-probability of every piece after a prefix."""
@@ -187,18 +158,50 @@ class CTranslate2Engine:
                 self._load(layout)
             self._is_settled = True
 
+    @property
+    def _batches(self) -> dict[str, Any]:
+        """How to cut what is asked into batches: it is put in a queue, and may be of any length."""
+        return {
+            "max_batch_size": self._layout.batch_tokens,
+            "batch_type": "tokens",
+            "max_input_length": 0,
+            "asynchronous": True,
+        }
+
     def _search(
         self,
         wishes: Sequence[_Wish],
-        *,
         config: SearchConfig,
-        limit: int,
-        sampling: Sampling | None,
         no_repeat: int,
-    ) -> list[list[_Written]]:
+        sampling: Sampling | None,
+    ) -> list[list[Hypothesis]]:
+        """Put all wishes in the queue, and look at what becomes of them in the same order."""
         translator, chance = self._chosen(sampling)
+        groups = _of_one_length([wish.source for wish in wishes], [wish.prefix for wish in wishes])
+        if groups and self._shortlist and not sampling:
+            groups = [list(chain(*groups))]
+        pending: dict[int, ctranslate2.AsyncTranslationResult] = {}
+        for group in groups:
+            members = [wishes[index] for index in group]
+            results = self._begin(translator, members, config, no_repeat, chance)
+            pending.update(zip(group, results, strict=True))
+        found = {
+            index: self._best_first(result.result(), wishes[index], config)
+            for index, result in pending.items()
+        }
+        return [found[index] for index in range(len(wishes))]
+
+    def _begin(
+        self,
+        translator: ctranslate2.Translator,
+        wishes: Sequence[_Wish],
+        config: SearchConfig,
+        no_repeat: int,
+        chance: dict[str, Any],
+    ) -> list[ctranslate2.AsyncTranslationResult]:
         has_prefix = any(wish.prefix for wish in wishes)
-        results = translator.translate_batch(
+        limit = max(length_limit(len(wish.source), len(wish.prefix)) for wish in wishes)
+        begun: list[ctranslate2.AsyncTranslationResult] = translator.translate_batch(
             [self._spell(wish.source) for wish in wishes],
             target_prefix=[self._spell(wish.prefix) for wish in wishes] if has_prefix else None,
             beam_size=config.beam_size,
@@ -208,45 +211,26 @@ class CTranslate2Engine:
             # likeliest hypothesis of a step has ended, and as many as are asked for.
             length_penalty=0,
             min_decoding_length=0,  # else EOS would lose its probability in the first step
-            max_decoding_length=limit,
-            max_input_length=0,
-            max_batch_size=self._layout.batch_tokens,
-            batch_type="tokens",
+            max_decoding_length=min(limit, self._most_pieces),
             no_repeat_ngram_size=no_repeat,
             return_attention=any(wish.is_watched for wish in wishes),  # takes time when it is read
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=self._shortlist and len(wishes) >= _MANY and not sampling,
+            use_vmap=self._shortlist and len(wishes) >= _MANY and not chance,
+            **self._batches,
             **chance,
         )
-        return [
-            list(
-                map(
-                    _Written,
-                    result.hypotheses,
-                    result.scores,
-                    result.attention if wish.is_watched else repeat(None),
-                )
-            )
-            for wish, result in zip(wishes, results, strict=True)
-        ]
+        return begun
 
-    def _cut(self, wish: _Wish, written: _Written, limit: int) -> _Written:
-        ids = [self._ids[piece] for piece in written.pieces if piece != self._pieces[EOS]]
-        (reading,) = self.read([wish.source], [ids])
-        return _Written(
-            written.pieces[:limit],
-            sum(reading.log_probabilities[len(wish.prefix) : limit]),
-            written.steps and written.steps[:limit],
-        )
-
-    def _best_first(self, found: list[_Written], config: SearchConfig) -> list[Hypothesis]:
+    def _best_first(
+        self, result: ctranslate2.TranslationResult, wish: _Wish, config: SearchConfig
+    ) -> list[Hypothesis]:
         """Rank by score, and return what is of use."""
+        steps = result.attention if wish.is_watched else repeat(None)
+        found = list(zip(result.hypotheses, result.scores, steps, strict=False))
         if len(found) > 1:
-            found.sort(
-                key=lambda it: -it.log_probability / length_penalty(len(it.pieces), config.alpha)
-            )
+            found.sort(key=lambda it: -it[1] / length_penalty(len(it[0]), config.alpha))
         return [self._hypothesis(*written) for written in found[: config.num_kept]]
 
     def _chosen(self, sampling: Sampling | None) -> tuple[ctranslate2.Translator, dict[str, Any]]:
@@ -274,6 +258,20 @@ class CTranslate2Engine:
         ids = ids[:-1] if is_finished else ids
         attention = attention_of_pieces(steps, len(ids), self._shift) if steps else None
         return Hypothesis(ids, log_probability, is_finished, attention)
+
+
+def _of_one_length(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Group the numbers of pairs that are as long on both sides, the longest first.
+
+    Where nothing is padded, a sentence takes the same sums whoever shares its batch. In int8, those
+    that do depend on the batch are of whole numbers, so not a bit is different (decision 18).
+    """
+    groups = defaultdict(list)
+    for index, pair in enumerate(zip(sources, targets, strict=True)):
+        groups[tuple(map(len, pair))].append(index)
+    return [groups[lengths] for lengths in sorted(groups, reverse=True)]
 
 
 def _vocabulary(folder: ModelFolder) -> list[str]:

@@ -33,11 +33,6 @@ class Layout(NamedTuple):
     batch_tokens: int = 512
     """Source pieces in a batch, padding included."""
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether it has to find what the PyTorch engine finds."""
-        return self.compute_type == "float32"
-
     def translator(self, folder: ModelFolder) -> ctranslate2.Translator:
         """Load the exported model.
 
@@ -68,7 +63,9 @@ def best_layout(folder: ModelFolder) -> Layout:
     """Return the fastest layout, as remembered or else as measured now, in a second or two."""
     if remembered := _remembered(folder):
         return remembered
-    best = _measured(folder, _candidates(_num_cores()))
+    best, *others = _candidates(_num_cores())
+    if others:
+        best = _measured(folder, [best, *others])
     memory = _memory(folder)
     with suppress(OSError, StorageError):  # then it is measured again the next time
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -77,11 +74,13 @@ def best_layout(folder: ModelFolder) -> Layout:
 
 
 def _candidates(cores: int) -> list[Layout]:
-    """Return what is worth trying, the likeliest first: a thread for each batch, or all for one."""
+    """Return what is worth trying, the likeliest first: a thread for each batch, or all for one.
+
+    All round to int8, so that it does not show which of them translates.
+    """
     return [
-        Layout(compute_type=kind, workers=workers, threads=cores // workers)
+        Layout(compute_type="int8", workers=workers, threads=cores // workers)
         for workers in sorted({1, cores}, reverse=True)
-        for kind in ("int8", "float32")
     ]
 
 
@@ -131,7 +130,8 @@ def _seconds(
 
 def _remembered(folder: ModelFolder) -> Layout | None:
     with suppress(OSError, ValueError, TypeError):  # never measured, or by another heedful
-        return Layout(**json.loads(_memory(folder).read_text(encoding="utf-8")))
+        layout = Layout(**json.loads(_memory(folder).read_text(encoding="utf-8")))
+        return layout if layout in _candidates(_num_cores()) else None
     return None
 
 

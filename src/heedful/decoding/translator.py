@@ -279,9 +279,8 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
 
     The engine is "ctranslate2", which is fast and needs no torch, or "pytorch", which is our own
     model; by default the first, if the folder has been exported for it. It has two variants:
-    "exact" does not round to int8, so it finds what "pytorch" finds, whoever shares a batch; and
-    "shortlist" is faster in bulk, since it scores likely pieces alone, and who shares a batch may
-    show.
+    "exact" does not round to int8, so it finds what "pytorch" finds; and "shortlist" is faster in
+    bulk, since it scores likely pieces alone, but who shares a batch may show.
     """
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**model_folder.provenance()["search"])
