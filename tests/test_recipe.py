@@ -44,6 +44,14 @@ def test_naming_a_preset_sets_aside_the_sizes_beneath_it_but_not_the_rest(tmp_pa
     assert big.normalisation == "pre"  # as in the default recipe
 
 
+def test_dropout_stays_unless_the_preset_has_one_of_its_own(tmp_path):
+    below = 'recipe = "multi30k-en-de"\n'
+
+    small = load(tmp_path, f'{below}[model]\npreset = "small"\n').model_config(9)
+
+    assert (small.d_model, small.dropout) == (256, 0.3)
+
+
 def test_the_paper_has_its_vocabulary():
     assert load_recipe("paper", source="a").tokenizer.vocab_size == 37_000
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from heedful.errors import TooShortError
-from heedful.model.config import PRESET_NAMES
+from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
 from heedful.text.batches import training_batches
@@ -39,7 +39,7 @@ _READING_RATE = 60_000.0  # bytes a second that a small model learns from on two
 _MEASURING_SHARE = 0.02  # of the time, for each size
 _MEASURING_SECONDS = 3.0  # at most
 
-_SIZES = {("model", name) for name in PRESET_NAMES - {"dropout"}}
+_SIZES = {("model", name) for name in SIZE_NAMES}
 _SCHEDULE = {
     ("training", name)
     for name in (

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, near_miss
-from heedful.model.config import PRESET_NAMES, ModelConfig, preset
+from heedful.model.config import PRESETS, SIZE_NAMES, ModelConfig, preset
 from heedful.text.corpus import CleaningConfig
 from heedful.text.prepare import DataConfig
 from heedful.text.tokenizer import TokenizerConfig
@@ -108,8 +108,9 @@ def _laid_over(
 ) -> dict[str, dict[str, Any]]:
     """Put what a layer says over what the lower ones say, and set aside what it makes void."""
     model, training = dict(lower["model"]), dict(lower["training"])
-    if "preset" in layer.get("model", {}):
-        model = {name: value for name, value in model.items() if name not in PRESET_NAMES}
+    if named := layer.get("model", {}).get("preset"):
+        decided = SIZE_NAMES | PRESETS.get(named, {}).keys()
+        model = {name: value for name, value in model.items() if name not in decided}
     if layer.get("training", {}).keys() & {"steps", "minutes"}:
         training |= {"steps": 0, "minutes": 0.0}
     lower = {**lower, "model": model, "training": training}

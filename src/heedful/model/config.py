@@ -77,8 +77,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """Sizes by name; `base` and `big` are those of table 3."""
 
-PRESET_NAMES = {"preset", "d_k", "d_v"}.union(*PRESETS.values())
-"""What a preset decides: naming another in a recipe sets aside what was said of these before."""
+SIZE_NAMES = {"preset", "num_layers", "d_model", "d_ff", "num_heads", "d_k", "d_v"}
+"""What every preset decides: naming one in a recipe sets aside what was said of these before."""
 
 
 def preset(name: str, **changes: Any) -> ModelConfig:
