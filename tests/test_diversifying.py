@@ -67,7 +67,7 @@ def test_what_is_written_can_be_trained_on_and_leaves_held_out_pairs_alone(
         model_folder.path: Phrasebook(**{source: f"{source} !" for source in known}),
         backward.path: Phrasebook(**{target: f"{target} ?" for target in known.values()}),
     }
-    monkeypatch.setattr(diversifying, "load", lambda path, engine: books[path])
+    monkeypatch.setattr(diversifying, "load", books.__getitem__)
 
     diversify(model_folder.path, backward.path, tmp_path / "more.tsv")
 

@@ -49,7 +49,7 @@ def test_two_teachers_train_then_translate_and_then_the_model_trains(events):
 class Emphatic(Translator):
     """Leaves what it reads as it is, and adds a mark."""
 
-    def __init__(self, folder, engine):
+    def __init__(self, folder):
         pass
 
     def translate_lines(self, lines, **options):

@@ -32,7 +32,7 @@ def diversify(
         raise ModelFolderError(
             f"{forward} has no {corpus.name} of its training any more; train it again"
         )
-    translators = _load(forward), _load(backward)
+    translators = load(forward), load(backward)
     about = {"forward": _created(forward), "backward": _created(backward)}
     translate_file(
         corpus,
@@ -60,11 +60,6 @@ def diversified(lines: Iterable[str], forward: Translator, backward: Translator)
             *(f"{text}\t{target}" for text in _usable(origin)),
         ]
         yield "\n".join(dict.fromkeys(rows))
-
-
-def _load(model: Path) -> Translator:
-    """Load what does not round, whichever way is faster on this machine."""
-    return load(model, "exact" if ModelFolder(model).ctranslate2.is_dir() else "pytorch")
 
 
 def _usable(translation: Translation) -> list[str]:

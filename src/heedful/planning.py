@@ -179,6 +179,7 @@ def _pieces_learned(
         corpus.train,
         batch_tokens=config.batch_tokens,
         seed=config.seed,
+        joined=config.joined,
         break_pieces=PieceDropout(corpus.tokenizer, config.piece_dropout),
     )
     steps = Trainer(model, config).steps(batches)

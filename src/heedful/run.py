@@ -222,8 +222,11 @@ class _Run:
     def _rehearse(self) -> None:
         """Try the largest batch, so that memory runs out at once or not at all."""
         if not self._is_over():
-            tokens = self.recipe.training.batch_tokens
-            self.trainer.rehearse(largest_batch(self.train, batch_tokens=tokens))
+            config = self.recipe.training
+            largest = largest_batch(
+                self.train, batch_tokens=config.batch_tokens, joined=config.joined
+            )
+            self.trainer.rehearse(largest)
 
     def _train(self) -> Iterator[Event]:
         """Train to the end; whenever the loss diverges, from an earlier step."""
@@ -251,6 +254,7 @@ class _Run:
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             skip=self.trainer.number * config.accumulate,
+            joined=config.joined,
             break_pieces=self.piece_dropout,
         )
 

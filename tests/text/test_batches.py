@@ -73,6 +73,41 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
 
 
+@pytest.mark.parametrize(("joined", "num_texts"), [(0.0, 30), (0.5, 23), (1.0, 15)])
+def test_so_many_pairs_are_joined_with_another_and_each_is_seen_once(tmp_path, joined, num_texts):
+    pairs = stored(tmp_path)
+
+    first, second = islice(training_batches(pairs, batch_tokens=999, seed=1, joined=joined), 2)
+
+    assert len(first) == len(second) == num_texts
+    seen = []
+    for source, target in zip(first.source.tolist(), first.target.tolist(), strict=True):
+        numbers = [id - 10 for id in dict.fromkeys(source) if id not in (PAD, EOS)]
+        seen += numbers
+        assert make_batch([_joined(numbers)]).source[0].tolist() == [id for id in source if id]
+        assert make_batch([_joined(numbers)]).target[0].tolist() == [id for id in target if id]
+    assert sorted(seen) == list(range(30))
+    assert joined == 0 or sorted(first.source.tolist()) != sorted(second.source.tolist())
+
+
+def _joined(numbers: list[int]) -> tuple[list[int], list[int]]:
+    return tuple(sum((PAIRS[number][side] for number in numbers), []) for side in (0, 1))
+
+
+@pytest.mark.parametrize("budget", [1, 9, 20, 300])
+def test_no_batch_of_joined_pairs_is_much_larger_than_the_largest(tmp_path, budget):
+    pairs = stored(tmp_path, PAIRS * 10)
+    settings = {"batch_tokens": budget, "joined": 0.7}
+
+    largest = largest_batch(pairs, **settings)
+
+    def size(batch):
+        return batch.source.numel() + batch.given.numel()
+
+    seen = islice(training_batches(pairs, **settings, seed=1), 100)
+    assert max(size(batch) for batch in seen) <= 1.1 * size(largest)
+
+
 @pytest.mark.parametrize("budget", [1, 9, 20, 300])
 def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
     pairs = stored(tmp_path)
@@ -89,8 +124,8 @@ def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
 def test_skipping_goes_on_where_reading_stopped(tmp_path):
     pairs = stored(tmp_path)
 
-    whole = list(islice(training_batches(pairs, batch_tokens=24, seed=1), 30))
-    rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, skip=20), 10))
+    whole = list(islice(training_batches(pairs, batch_tokens=24, seed=1, joined=0.5), 30))
+    rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, joined=0.5, skip=20), 10))
 
     assert [b.target.tolist() for b in whole[20:]] == [b.target.tolist() for b in rest]
 

@@ -224,6 +224,7 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"rivals": 0.0}, r"rivals must be above 0 and at most 1, got 0"),
+        ({"joined": 1.5}, r"joined must be from 0 to 1, got 1.5"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
         ({"precision": "half"}, r"precision must be one of 'float32', 'bfloat16', got 'half'"),
         ({"peak_rate": -0.1}, r"peak_rate must not be negative, got -0.1"),

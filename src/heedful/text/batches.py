@@ -62,15 +62,17 @@ def training_batches(
     batch_tokens: int,
     seed: int,
     skip: int = 0,
+    joined: float = 0.0,
     break_pieces: BreakPieces | None = None,
 ) -> Iterator[Batch]:
     """Yield batches without end, each epoch in an order of its own fixed by the seed.
 
-    The first `skip` batches are left out without being read, to go on where a run stopped.
+    The first `skip` batches are left out without being read, to go on where a run stopped. So
+    large a share of the pairs is `joined`, each with another one, to a pair of longer texts.
     """
-    plans = enumerate(_endless_plans(pairs.lengths, batch_tokens, seed))
-    for number, rows in islice(plans, skip, None):
-        chosen = [pairs[row] for row in rows.tolist()]
+    plans = enumerate(_endless_plans(pairs.lengths, batch_tokens, seed, joined))
+    for number, texts in islice(plans, skip, None):
+        chosen = [_read(pairs, rows) for rows in texts.tolist()]
         if break_pieces:
             random = Random(f"{seed} {number}")
             chosen = [
@@ -86,13 +88,22 @@ def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:
         yield make_batch([pairs[row] for row in rows.tolist()])
 
 
-def largest_batch(pairs: PairIds, *, batch_tokens: int) -> Batch:
-    """Return the batch with the most positions, padding included: it needs the most memory."""
+def largest_batch(pairs: PairIds, *, batch_tokens: int, joined: float = 0.0) -> Batch:
+    """Return the batch with the most positions, padding included: it needs the most memory.
+
+    Where pairs are joined, those count as well that are joined with one as long as they are.
+    """
     lengths = pairs.lengths
-    plans = plan_batches(lengths, batch_tokens)
-    widths = [lengths[rows].max(axis=0).sum() + 2 for rows in plans]  # EOS on either side
-    rows = max(zip(plans, widths, strict=True), key=lambda plan: len(plan[0]) * plan[1])[0]
-    return make_batch([pairs[row] for row in rows.tolist()])
+    longest_first = lengths.sum(axis=1).argsort()[::-1]
+    num_joined = len(lengths) // 2 * 2 if joined else 0
+    candidates = [
+        (len(plan) * (text_lengths[plan].max(axis=0).sum() + 2), texts[plan])  # EOS on either side
+        for texts in (_texts(longest_first, 0), longest_first[:num_joined].reshape(-1, 2))
+        for text_lengths in [_text_lengths(texts, lengths)]
+        for plan in plan_batches(text_lengths, batch_tokens)
+    ]
+    _, largest = max(candidates, key=lambda candidate: candidate[0])
+    return make_batch([_read(pairs, rows) for rows in largest.tolist()])
 
 
 def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[np.int64]]:
@@ -114,14 +125,36 @@ def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[
 
 
 def _endless_plans(
-    lengths: NDArray[np.int64], batch_tokens: int, seed: int
+    lengths: NDArray[np.int64], batch_tokens: int, seed: int, joined: float
 ) -> Iterator[NDArray[np.int64]]:
     for epoch in count():
         random = np.random.default_rng([seed, epoch])
         order = random.permutation(len(lengths))
-        batches = plan_batches(lengths[order], batch_tokens)
+        texts = _texts(order, int(joined * len(order) / 2))
+        batches = plan_batches(_text_lengths(texts, lengths), batch_tokens)
         for index in random.permutation(len(batches)):
-            yield order[batches[index]]
+            yield texts[batches[index]]
+
+
+def _texts(order: NDArray[np.int64], num_joined: int) -> NDArray[np.int64]:
+    """Make texts of two rows, and of the other rows alone, whose second row is past the last."""
+    texts = np.full((len(order) - num_joined, 2), len(order))
+    texts[:, 0], texts[:num_joined, 1] = order[num_joined:], order[:num_joined]
+    return texts
+
+
+def _text_lengths(texts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    with_none = np.concatenate([lengths, np.zeros_like(lengths[:1])])
+    total: NDArray[np.int64] = with_none[texts].sum(axis=1)
+    return total
+
+
+def _read(pairs: PairIds, rows: list[int]) -> tuple[list[int], list[int]]:
+    """Read a text of one row or two."""
+    (source, target), *others = [pairs[row] for row in rows if row < len(pairs)]
+    for more_source, more_target in others:
+        source, target = source + more_source, target + more_target
+    return source, target
 
 
 def make_batch(rows: Sequence[tuple[list[int], list[int]]]) -> Batch:

@@ -50,6 +50,9 @@ class TrainingConfig:
     rivals: float = 1.0
     """Share of the vocabulary, besides its own pieces, that a batch is scored against; 1 is all."""
 
+    joined: float = 0.0
+    """Share of the pairs that are seen joined, each with another one, in an epoch."""
+
     piece_dropout: float = 0.0
     """Probability of breaking a piece into the two it was merged from, at each sight of it."""
 
@@ -98,6 +101,8 @@ class TrainingConfig:
             raise ConfigError(f"agreement must not be negative, got {self.agreement}")
         if not 0 < self.rivals <= 1:
             raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
+        if not 0 <= self.joined <= 1:
+            raise ConfigError(f"joined must be from 0 to 1, got {self.joined}")
         if not 0 <= self.piece_dropout < 1:
             raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
