@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from threading import Lock
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from heedful.decoding.draft import Draft, drafts_of
@@ -15,6 +16,7 @@ from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words, join_words
 
+_preparing = Lock()  # Python does one thing at a time: so the first text is soonest with the engine
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -79,11 +81,11 @@ class SentenceTranslator:
         self, sentences: Iterable[str], config: SearchConfig, glossary: Glossary
     ) -> list[list[Candidate]]:
         """Return the candidates of every sentence, best first."""
-        drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
-        flat = list(chain(*(ways for _, ways in drafts)))
-        found = self.search(
-            [draft.shown for draft in flat], config, [draft.needs_links for draft in flat]
-        )
+        with _preparing:
+            drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
+            flat = list(chain(*(ways for _, ways in drafts)))
+            sources = [self.tokenizer.encode(draft.shown) for draft in flat]
+        found = self.search(sources, config, [draft.needs_links for draft in flat])
         finished = iter(self._finish(flat, found, config))
         return [
             max((next(finished) for _ in ways), key=lambda candidates: candidates[0].score)
@@ -93,12 +95,11 @@ class SentenceTranslator:
         ]
 
     def search(
-        self, texts: Sequence[str], config: SearchConfig, needs_links: Sequence[bool]
+        self, sources: list[list[int]], config: SearchConfig, needs_links: Sequence[bool]
     ) -> list[list[_Found]]:
-        """Search for every text, and see which word translates which where that is needed."""
-        if not texts:
+        """Search for every source, and see which word translates which where that is needed."""
+        if not sources:
             return []
-        sources = [self.tokenizer.encode(text) for text in texts]
         hypotheses, alarms = self._search(sources, config, needs_links)
         return [
             [
@@ -161,8 +162,12 @@ class SentenceTranslator:
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""
-        texts = [draft.shown[start:end] for draft in drafts for start, end in _between(draft)]
-        found = iter(self.search(texts, config, [True] * len(texts)))
+        sources = [
+            self.tokenizer.encode(draft.shown[start:end])
+            for draft in drafts
+            for start, end in _between(draft)
+        ]
+        found = iter(self.search(sources, config, [True] * len(sources)))
         return [
             _joined(draft, {start: next(found)[0].words or [] for start, _ in _between(draft)})
             for draft in drafts
