@@ -218,9 +218,10 @@ class Translator:
         glossary: Glossary,
         steering: Steering,
     ) -> Iterator[list[Candidate]]:
+        if not (chosen := list(sentences)):
+            return iter(())
         engine = steering.engine(self.engine, self.tokenizer)
-        translator = SentenceTranslator(self.tokenizer, engine)
-        return iter(translator.translate(list(sentences), config, glossary))
+        return iter(SentenceTranslator(self.tokenizer, engine).translate(chosen, config, glossary))
 
 
 def _assembled(
