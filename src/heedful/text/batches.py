@@ -95,13 +95,15 @@ def largest_batch(pairs: PairIds, *, batch_tokens: int, joined: float = 0.0) -> 
     """
     lengths = pairs.lengths
     longest_first = lengths.sum(axis=1).argsort()[::-1]
-    num_joined = len(lengths) // 2 * 2 if joined else 0
-    candidates = [
-        (len(plan) * (text_lengths[plan].max(axis=0).sum() + 2), texts[plan])  # EOS on either side
-        for texts in (_texts(longest_first, 0), longest_first[:num_joined].reshape(-1, 2))
-        for text_lengths in [_text_lengths(texts, lengths)]
-        for plan in plan_batches(text_lengths, batch_tokens)
-    ]
+    kinds = [_texts(longest_first, 0)]
+    if joined:
+        kinds.append(longest_first[: len(lengths) // 2 * 2].reshape(-1, 2))
+    candidates = []
+    for texts in kinds:
+        text_lengths = _text_lengths(texts, lengths)
+        for plan in plan_batches(text_lengths, batch_tokens):
+            width = text_lengths[plan].max(axis=0).sum() + 2  # EOS on either side
+            candidates.append((len(plan) * width, texts[plan]))
     _, largest = max(candidates, key=lambda candidate: candidate[0])
     return make_batch([_read(pairs, rows) for rows in largest.tolist()])
 
@@ -136,10 +138,10 @@ def _endless_plans(
             yield texts[batches[index]]
 
 
-def _texts(order: NDArray[np.int64], num_joined: int) -> NDArray[np.int64]:
+def _texts(order: NDArray[np.int64], num_twos: int) -> NDArray[np.int64]:
     """Make texts of two rows, and of the other rows alone, whose second row is past the last."""
-    texts = np.full((len(order) - num_joined, 2), len(order))
-    texts[:, 0], texts[:num_joined, 1] = order[num_joined:], order[:num_joined]
+    texts = np.full((len(order) - num_twos, 2), len(order))
+    texts[:, 0], texts[:num_twos, 1] = order[num_twos:], order[:num_twos]
     return texts
 
 
