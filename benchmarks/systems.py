@@ -36,10 +36,11 @@ def heedful_system(config: ModelConfig) -> System:
 
 
 def micro_batches(batch: Batch, tokens: int) -> Iterator[Batch]:
-    """Cut a batch into parts of about so many tokens a side at most."""
+    """Cut a batch, whose pairs are sorted by length, as batches of about so many tokens are cut."""
     width = max(batch.source.size(1), batch.wanted.size(1))
     num_parts = min(math.ceil(len(batch) * width / tokens), len(batch))
-    return (batch.part(index, num_parts) for index in range(num_parts))
+    sides = zip(*(ids.tensor_split(num_parts) for ids in (batch.source, batch.target)), strict=True)
+    return (Batch(*rows).part(0, 1) for rows in sides)
 
 
 def torch_system(config: ModelConfig) -> System:

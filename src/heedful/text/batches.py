@@ -113,7 +113,7 @@ def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[
 
     A pair that is longer than the budget by itself becomes a batch of one.
     """
-    order = np.lexsort((lengths[:, 0], lengths[:, 1]))
+    order = _by_likeness(lengths)
     widths = lengths[order].max(axis=1) + 1  # EOS
     batches, start, widest = [], 0, 0
     for position, width in enumerate(widths.tolist()):
@@ -124,6 +124,15 @@ def plan_batches(lengths: NDArray[np.int64], batch_tokens: int) -> list[NDArray[
     if start < len(order):
         batches.append(order[start:])
     return batches
+
+
+def _by_likeness(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort by the longer side, and there by how much longer it is, to and fro.
+
+    So neighbours are alike on both sides, also where the longer side changes.
+    """
+    longer, difference = lengths.max(axis=1), lengths[:, 0] - lengths[:, 1]
+    return np.lexsort((np.where(longer % 2, difference, -difference), longer))
 
 
 def _endless_plans(
