@@ -23,6 +23,7 @@ ORDER = [
     {"planning", "translating"},
     {"beginning", "events", "diversifying"},
     {"teaching"},
+    {"refining"},
     {"run"},
     {"doctor"},
     {"display"},

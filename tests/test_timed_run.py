@@ -95,6 +95,22 @@ def test_minutes_too_few_for_teachers_are_refused_as_theirs(recipe, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
+def test_refining_has_its_part_of_the_time(recipe, tmp_path):
+    config = replace(recipe.training, refining=0.8)
+    refined = replace(recipe, training=config).within(1.8 * MINUTES)
+
+    events = list(train_model(refined, tmp_path / "model", stopwatch=ticking()))
+
+    (planned,) = (plan.recipe.training.own_minutes for plan in of(Plan, events))
+    assert planned == pytest.approx(MINUTES)
+    first, last = of(Finished, events)
+    assert 0.8 * 60 * MINUTES < first.seconds < 1.1 * 60 * MINUTES
+    assert 0.8 * 60 * 0.8 * MINUTES < last.seconds < 1.1 * 60 * 0.8 * MINUTES
+    written = load_recipe(str(last.folder.recipe_file)).training
+    assert (written.minutes, written.refining) == (1.8 * MINUTES, 0.8)
+    assert "0.4 of 0.4 minutes |" in last.folder.card_file.read_text()
+
+
 def test_the_rate_falls_to_nothing_when_the_time_is_over(recipe, tmp_path):
     steps = of(Step, train_model(recipe, tmp_path / "model", stopwatch=ticking()))
 

@@ -2,26 +2,30 @@
 
 import shutil
 import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
-from heedful.errors import ConfigError, ModelFolderError, StorageError
+from heedful.errors import ConfigError, ModelFolderError, StorageError, TooShortError
 from heedful.folder import ModelFolder, write_atomically
 from heedful.planning import Plan, make_plan, open_choices, readable_bytes
 from heedful.processes import Processes
 from heedful.recipe import Recipe, load_recipe
 from heedful.text.prepare import PreparedCorpus, prepare
+from heedful.text.tokenizer import Tokenizer
 from heedful.training.budget import Stopwatch
 from heedful.training.precision import refuse_missing
+
+Event = TypeVar("Event")
 
 
 def begin(
     folder: ModelFolder, recipe: Recipe, device: torch.device, stopwatch: Stopwatch
 ) -> tuple[PreparedCorpus, Recipe, Plan | None]:
-    """Make sure that the recipe can be followed here, complete it, and write it and its corpus."""
-    enrol(folder, recipe, device)
+    """Complete a recipe that can be followed here, and write it and its corpus."""
     corpus = prepared(folder, recipe)
     recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
     write_atomically(folder.recipe_file, recipe.toml())
@@ -80,7 +84,32 @@ def refuse_other_recipe(folder: ModelFolder, recipe: Recipe) -> None:
                 )
 
 
-def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
+def is_ready(lesson: ModelFolder, recipe: Recipe) -> bool:
+    """Whether a model on the way has finished, whose recipe and files must still be the same."""
+    if lesson.is_finished:
+        refuse_other_recipe(lesson, recipe)
+        prepared(lesson, recipe)
+    return lesson.is_finished
+
+
+def part_of(whole: float, part: float, whose: str, events: Iterator[Event]) -> Iterator[Event]:
+    """Pass on the events of a run that has a part of the minutes.
+
+    If they do not suffice, say how many would in all.
+    """
+    try:
+        yield from events
+    except TooShortError as error:
+        raise TooShortError(
+            whole,
+            needed=error.needed * whole / part,
+            why=f"{whose} has {part:.2g} of them, {error.why}",
+        ) from error
+
+
+def prepared(
+    folder: ModelFolder, recipe: Recipe, vocabulary: Tokenizer | None = None
+) -> PreparedCorpus:
     """Prepare the corpus of a recipe in its folder, or see that the one there is of its files."""
     try:
         return prepare(
@@ -90,6 +119,7 @@ def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
             recipe.tokenizer,
             readable_bytes(recipe),
             folder.taught_file if recipe.training.teachers else None,
+            vocabulary,
         )
     except OSError as error:
         raise StorageError(

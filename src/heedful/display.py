@@ -29,6 +29,8 @@ _LESSONS = {
     "backward": "Then a teacher that translates from target to source",
     "translating": "Both teachers translate what they learned from",
     "model": "Now the model, which learns from that as well",
+    "judging": "The model translates what it learned from, and the best and worst are sought",
+    "refining": "Now it learns to tell them apart",
 }
 _SECONDS_BETWEEN_LINES = 10.0
 _MEMORY = 0.95  # of the running mean that the speed is shown as

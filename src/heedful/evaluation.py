@@ -11,6 +11,8 @@ from sacrebleu.metrics.ter import TER
 from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
 from heedful.text.normalise import normalise
 
+_LIKENESS = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)
+
 
 @dataclass(frozen=True)
 class Score:
@@ -54,6 +56,11 @@ def bleu_metric(tokenize: str) -> BLEU:
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """Score by BLEU alone, as training does on its way, with the short signature."""
     return _score(bleu_metric("13a"), hypotheses, references, short=True)
+
+
+def likeness(hypothesis: str, reference: str) -> float:
+    """Score one sentence by a BLEU from 0 to 1 that no missing n-gram makes zero."""
+    return float(_LIKENESS.sentence_score(hypothesis, [reference]).score / 100)
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> Score:

@@ -27,9 +27,9 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """What comes next of a training that has teachers."""
+    """What comes next of a training that has teachers, or refines."""
 
-    about: Literal["forward", "backward", "translating", "model"]
+    about: Literal["forward", "backward", "translating", "model", "judging", "refining"]
 
 
 @dataclass(frozen=True, kw_only=True)

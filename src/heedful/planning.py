@@ -15,7 +15,7 @@ from heedful.text.batches import training_batches
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus
 from heedful.training.budget import Stopwatch
-from heedful.training.schedule import noam_rate
+from heedful.training.schedule import peak_rate
 from heedful.training.trainer import Trainer
 
 BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
@@ -241,9 +241,7 @@ def _with_schedule(recipe: Recipe, asked: Recipe, steps: int, num_validations: i
 def _peak_rate(recipe: Recipe, asked: Recipe) -> float:
     """Let the rate of the recipe grow with the root of the batch, and fall with the width."""
     before, d_model = asked.training, asked.model_config(vocab_size=1).d_model
-    peak = before.peak_rate or noam_rate(
-        before.warmup_steps, d_model=d_model, warmup_steps=before.warmup_steps
-    )
+    peak = peak_rate(before.peak_rate, d_model=d_model, warmup_steps=before.warmup_steps)
     batch = recipe.training.batch_tokens / before.batch_tokens
     width = recipe.model_config(vocab_size=1).d_model / d_model
     return float(f"{peak * math.sqrt(batch) / width:.2g}")

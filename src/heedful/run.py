@@ -16,7 +16,7 @@ import torch
 
 from heedful.beginning import begin, enrol, require_shared_folder
 from heedful.card import model_card
-from heedful.checkpoint import Checkpoints, TrainingState, save_model
+from heedful.checkpoint import Checkpoints, TrainingState, load_model, save_model
 from heedful.curves import write_curves
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.layout import exact_layout
@@ -40,6 +40,7 @@ from heedful.planning import (
 )
 from heedful.processes import ALONE, Processes
 from heedful.recipe import Recipe
+from heedful.refining import begin_refining, first_model, judged_pairs, make_ready
 from heedful.teaching import teach
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.piece_dropout import PieceDropout
@@ -72,13 +73,21 @@ def train_model(
     folder, stopwatch = ModelFolder(out), stopwatch or Stopwatch()
     stop = stop or threading.Event()
     keep_freed_memory()
-    if recipe.training.teachers:
-        processes.by_first(enrol, folder, recipe, processes.device)
-        train = partial(train_model, stop=stop, processes=processes, stopwatch=stopwatch)
-        yield from teach(recipe, folder, train, stop, stopwatch, processes)
-    corpus, recipe, plan = processes.by_first(begin, folder, recipe, processes.device, stopwatch)
+    processes.by_first(enrol, folder, recipe, processes.device)
+    train = partial(train_model, stop=stop, processes=processes, stopwatch=stopwatch)
+    first, plan = None, None
+    if recipe.training.refining:
+        yield from make_ready(recipe, folder, train, stop, stopwatch, processes)
+        first = first_model(folder)
+        corpus, recipe = processes.by_first(begin_refining, folder, recipe)
+    else:
+        if recipe.training.teachers:
+            yield from teach(recipe, folder, train, stop, stopwatch, processes)
+        corpus, recipe, plan = processes.by_first(
+            begin, folder, recipe, processes.device, stopwatch
+        )
     require_shared_folder(corpus, processes)
-    run = _Run(recipe, folder, corpus, stop, processes, stopwatch)
+    run = _Run(recipe, folder, corpus, stop, processes, stopwatch, first)
     yield Prepared(
         corpus=corpus,
         report=corpus.report,
@@ -124,10 +133,12 @@ class _Run:
         stop: threading.Event,
         processes: Processes,
         stopwatch: Stopwatch,
+        first: ModelFolder | None = None,
     ) -> None:
         self.recipe, self.folder, self.corpus, self.stop = recipe, folder, corpus, stop
-        self.processes = processes
+        self.processes, self.first = processes, first
         self.tokenizer, self.train, self.valid = corpus.tokenizer, corpus.train, corpus.valid
+        self.learned_from = judged_pairs(folder) if first else self.train
         self.valid_pairs = corpus.valid_pairs()
         self.model = self._untrained_model().to(processes.device)
         self.translator = Translator(self.tokenizer, PyTorchEngine(self.model), recipe.search)
@@ -184,7 +195,8 @@ class _Run:
             yield WentBack(damage=damage, step=state.step)
 
     def _beginning(self) -> TrainingState:
-        weights = self._untrained_model().state_dict()
+        model = load_model(self.first) if self.first else self._untrained_model()
+        weights = model.state_dict()
         return TrainingState(
             step=0,
             tensors={f"model.{name}": tensor for name, tensor in weights.items()},
@@ -224,7 +236,7 @@ class _Run:
         if not self._is_over():
             config = self.recipe.training
             largest = largest_batch(
-                self.train, batch_tokens=config.batch_tokens, joined=config.joined
+                self.learned_from, batch_tokens=config.batch_tokens, joined=config.joined
             )
             self.trainer.rehearse(largest)
 
@@ -250,7 +262,7 @@ class _Run:
     def _batches(self) -> Iterator[Batch]:
         config = self.recipe.training
         return training_batches(
-            self.train,
+            self.learned_from,
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             skip=self.trainer.number * config.accumulate,
@@ -487,6 +499,7 @@ class _Run:
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),
                 "averaged_checkpoints": finished.num_averaged,
+                "before": self.first.provenance()["training"] if self.first else None,
             },
             "search": asdict(self.recipe.search),
             "scores": [asdict(score) for score in finished.scores],

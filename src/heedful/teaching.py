@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from heedful.beginning import prepared, refuse_other_recipe, remove_if_empty
+from heedful.beginning import is_ready, part_of, remove_if_empty
 from heedful.diversifying import diversify
-from heedful.errors import StoppedError, TooShortError
+from heedful.errors import StoppedError
 from heedful.events import Event, Lesson
 from heedful.folder import ModelFolder
 from heedful.processes import Processes
@@ -34,18 +34,19 @@ def teach(
         teachers = folder.training / "teachers"
         forward, backward = ModelFolder(teachers / "forward"), ModelFolder(teachers / "backward")
         lesson = _lesson(recipe)
-        if not processes.by_first(_is_ready, forward, lesson):
+        minutes = recipe.training.minutes, recipe.training.teacher_minutes
+        if not processes.by_first(is_ready, forward, lesson):
             yield Lesson(about="forward")
             try:
-                yield from _within(recipe, train(lesson, forward.path))
+                yield from part_of(*minutes, "each teacher", train(lesson, forward.path))
             finally:
                 remove_if_empty(teachers, folder.training, folder.path)
         exchanged = processes.by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
         lesson = replace(lesson, data=exchanged)
-        if not processes.by_first(_is_ready, backward, lesson):
+        if not processes.by_first(is_ready, backward, lesson):
             yield Lesson(about="backward")
             stopwatch.restart()  # each has minutes of its own
-            yield from _within(recipe, train(lesson, backward.path))
+            yield from part_of(*minutes, "each teacher", train(lesson, backward.path))
         yield Lesson(about="translating")
         stopwatch.restart()
         processes.by_first(_translate, forward, backward, folder.taught_file, stop)
@@ -59,27 +60,6 @@ def _lesson(recipe: Recipe) -> Recipe:
         config, steps=config.teacher_steps, minutes=config.teacher_minutes, teachers=0.0
     )
     return replace(recipe, training=lesson)
-
-
-def _within(recipe: Recipe, events: Iterator[Event]) -> Iterator[Event]:
-    """Pass the events of a teacher on; if its minutes do not suffice, say how many in all would."""
-    config = recipe.training
-    try:
-        yield from events
-    except TooShortError as error:
-        raise TooShortError(
-            config.minutes,
-            needed=error.needed * config.minutes / config.teacher_minutes,
-            why=f"each teacher has {config.teacher_minutes:.2g} of them, {error.why}",
-        ) from error
-
-
-def _is_ready(teacher: ModelFolder, recipe: Recipe) -> bool:
-    """Whether a teacher has finished, of which recipe and files must still be the same."""
-    if teacher.is_finished:
-        refuse_other_recipe(teacher, recipe)
-        prepared(teacher, recipe)
-    return teacher.is_finished
 
 
 def _translate(

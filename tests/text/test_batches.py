@@ -15,7 +15,7 @@ from heedful.text.batches import (
     plan_batches,
     training_batches,
 )
-from heedful.text.pair_ids import PairIds, write_pair_ids
+from heedful.text.pair_ids import PairIds, write_pair_ids, write_weighted_pair_ids
 
 PAIRS = [([10 + i] * (1 + i % 7), [40 + i] * (1 + i % 5)) for i in range(30)]
 
@@ -83,6 +83,20 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     starts = [sorted(batch.source[:, 0].tolist()) for batch in first]
     assert sorted(sum(starts, [])) == [10 + i for i in range(30)]
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
+
+
+def test_pairs_bring_their_weights(tmp_path):
+    weights = [(-1) ** i * i / 4 for i in range(30)]
+    rows = [(*pair, weight) for pair, weight in zip(PAIRS, weights, strict=True)]
+    pairs = write_weighted_pair_ids(tmp_path / "ids", rows, vocab_size=100)
+
+    batch = next(training_batches(pairs, batch_tokens=24, seed=1))
+
+    numbers = (batch.source[:, 0] - 10).tolist()
+    assert batch.weights.tolist() == [weights[number] for number in numbers]
+    assert (
+        next(training_batches(stored(tmp_path / "other"), batch_tokens=24, seed=1)).weights is None
+    )
 
 
 @pytest.mark.parametrize(("joined", "num_texts"), [(0.0, 30), (0.5, 23), (1.0, 15)])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,6 +59,37 @@ def test_disagreement_and_its_gradients_equal_those_of_pytorch(pieces, vocab, se
 
     assert_close(smoothed, expected)
     assert_same_gradients(smoothed, expected, x, weight)
+
+
+@settings(deadline=None)
+@given(pieces=st.integers(1, 300), smoothing=st.floats(0, 0.9), seed=st.integers(0, 99))
+def test_each_piece_counts_by_its_weight_also_below_zero(pieces, smoothing, seed):
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(pieces, 4, generator=random, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(7, 4, generator=random, dtype=torch.float64, requires_grad=True)
+    wanted = torch.randint(7, (pieces,), generator=random)
+    weights = torch.randn(pieces, generator=random, dtype=torch.float64)
+
+    smoothed, plain = smoothed_cross_entropy(x, weight, wanted, smoothing, weights=weights)
+    each = F.cross_entropy(x @ weight.T, wanted, label_smoothing=smoothing, reduction="none")
+
+    assert_close(smoothed, weights @ each)
+    assert_close(plain, smoothed_cross_entropy(x, weight, wanted, smoothing)[1])
+    assert_same_gradients(smoothed, weights @ each, x, weight)
+
+
+def test_the_weight_of_a_pair_is_that_of_all_its_pieces():
+    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.0)
+    model = Transformer(config)
+    pairs = [([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])]
+    weighted = replace(make_batch(pairs), weights=torch.tensor([2.0, -0.5]))
+
+    together = batch_loss(model, weighted, smoothing=0.1)[0]
+    first, second = (batch_loss(model, make_batch([pair]), smoothing=0.1)[0] for pair in pairs)
+
+    assert_close(together, 2 * first - 0.5 * second)
+    parts = [batch_loss(model, weighted.part(index, 2), smoothing=0.1)[0] for index in (0, 1)]
+    assert_close(together, sum(parts))
 
 
 def test_two_sights_that_agree_cost_what_one_costs():

@@ -1,13 +1,13 @@
 """Batches of similar length under a token budget (section 5.1)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from random import Random
 
 import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -24,6 +24,8 @@ class Batch:
 
     source: Int[Tensor, "batch src"]
     target: Int[Tensor, "batch tgt"]
+    weights: Float[Tensor, " batch"] | None = None
+    """How much is to be learned from each pair, if that differs; below 0 it is the opposite."""
 
     @property
     def given(self) -> Int[Tensor, "batch steps"]:
@@ -44,12 +46,15 @@ class Batch:
         """Return every `num`th pair from `index` on, in no more columns than they need."""
         rows = slice(index, None, num)
         return Batch(
-            _without_empty_columns(self.source[rows]), _without_empty_columns(self.target[rows])
+            _without_empty_columns(self.source[rows]),
+            _without_empty_columns(self.target[rows]),
+            None if self.weights is None else self.weights[rows],
         )
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same pairs where a model can read them."""
-        return Batch(self.source.to(device), self.target.to(device))
+        weights = None if self.weights is None else self.weights.to(device)
+        return Batch(self.source.to(device), self.target.to(device), weights)
 
     def __len__(self) -> int:
         """Count the pairs."""
@@ -68,8 +73,10 @@ def training_batches(
     """Yield batches without end, each epoch in an order of its own fixed by the seed.
 
     The first `skip` batches are left out without being read, to go on where a run stopped. So
-    large a share of the pairs is `joined`, each with another one, to a pair of longer texts.
+    large a share of the pairs is `joined`, each with another one, to a pair of longer texts; pairs
+    that have weights stay alone.
     """
+    assert pairs.weights is None or not joined
     plans = enumerate(_endless_plans(pairs.lengths, batch_tokens, seed, joined))
     for number, texts in islice(plans, skip, None):
         chosen = [_read(pairs, rows) for rows in texts.tolist()]
@@ -79,7 +86,10 @@ def training_batches(
                 (break_pieces(source, random), break_pieces(target, random))
                 for source, target in chosen
             ]
-        yield make_batch(chosen)
+        batch = make_batch(chosen)
+        if pairs.weights is not None:
+            batch = replace(batch, weights=torch.from_numpy(pairs.weights[texts[:, 0]]))
+        yield batch
 
 
 def ordered_batches(pairs: PairIds, *, batch_tokens: int) -> Iterator[Batch]:

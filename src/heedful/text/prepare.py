@@ -118,12 +118,14 @@ def prepare(
     tokenizer: TokenizerConfig,
     readable_bytes: int | float = math.inf,
     taught: Path | None = None,
+    vocabulary: Tokenizer | None = None,
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
     The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given;
     they do not change how large a vocabulary is chosen.
-    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
+    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`; none
+    is learned where one is given.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
     for path in data.files:
@@ -144,7 +146,7 @@ def prepare(
             made_from["taught"] = _describe_file(taught)
             readable_bytes = min(readable_bytes, (partial / "train.tsv").stat().st_size)
             _write_taught(partial, taught, cleaning)
-        _write_ids(partial, tokenizer, readable_bytes)
+        _write_ids(partial, vocabulary or _vocabulary(partial, tokenizer, readable_bytes))
         about = {"made_from": made_from, "cleaning": asdict(report)}
         if valid_report:
             about["valid_cleaning"] = asdict(valid_report)
@@ -208,6 +210,15 @@ def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:
     return DataConfig(source=str(folder / "train.tsv"), valid_source=str(folder / "valid.tsv"))
 
 
+def write_rows(corpus: PreparedCorpus, rows: Iterable[int], path: Path) -> None:
+    """Write some of the training pairs of a corpus, in the order of the given rows."""
+    decode, pairs = corpus.tokenizer.decode, corpus.train
+    partial = path.with_name(f"{path.name}.partial")
+    chosen = (pairs[row] for row in rows)
+    _write_tsv(partial, ((decode(source), decode(target)) for source, target in chosen))
+    partial.replace(path)
+
+
 def _hold_out(folder: Path) -> None:
     """Split `all.tsv` by source sentence, so that no validation source is trained on."""
 
@@ -224,12 +235,15 @@ def _hold_out(folder: Path) -> None:
     (folder / "all.tsv").unlink()
 
 
-def _write_ids(folder: Path, config: TokenizerConfig, readable_bytes: int | float) -> None:
+def _vocabulary(folder: Path, config: TokenizerConfig, readable_bytes: int | float) -> Tokenizer:
     def texts() -> Iterator[str]:
         for pair in _read_tsv(folder / "train.tsv"):
             yield from pair
 
-    tokenizer = train_tokenizer(texts, config, readable_bytes)
+    return train_tokenizer(texts, config, readable_bytes)
+
+
+def _write_ids(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "tokenizer.model").write_bytes(tokenizer.model)
     for split in ("train", "valid"):
         ids = (

@@ -44,6 +44,10 @@ class TrainingConfig:
     """How long two models, one each way, train before this one, which learns from what they make
     of the corpus too: each for so much of its own steps or minutes; 0 has none."""
 
+    refining: float = 0.0
+    """How long the model, once trained, learns to tell the best of its own translations from the
+    worst: for so much of the steps or minutes it was trained for; 0 does not."""
+
     agreement: float = 0.0
     """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
 
@@ -91,6 +95,8 @@ class TrainingConfig:
             raise ConfigError(f"patience must not be negative, got {self.patience}")
         if not 0 <= self.teachers < math.inf:
             raise ConfigError(f"teachers must not be negative, got {self.teachers:g}")
+        if not 0 <= self.refining < math.inf:
+            raise ConfigError(f"refining must not be negative, got {self.refining:g}")
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.weight_decay < math.inf:
@@ -129,5 +135,15 @@ class TrainingConfig:
 
     @property
     def own_minutes(self) -> float:
-        """What the teachers leave of the minutes to the model itself."""
-        return self.minutes / (1 + 2 * self.teachers)
+        """What teachers and refining leave of the minutes to the model itself."""
+        return self.first_minutes / (1 + 2 * self.teachers)
+
+    @property
+    def first_minutes(self) -> float:
+        """What refining leaves of the minutes to what goes before it."""
+        return self.minutes / (1 + self.refining)
+
+    @property
+    def refining_steps(self) -> int:
+        """Steps of refining; 0 when minutes are counted, or there is none."""
+        return max(round(self.refining * self.steps), 1) if self.refining and self.steps else 0

@@ -28,17 +28,25 @@ def batch_loss(
     batch = batch.to(model.embedding.weight.device)
     sights = 2 if agreement else 1
     source, target = (ids.repeat_interleave(sights, dim=0) for ids in (batch.source, batch.target))
-    batch = Batch(source, target)
-    x, _ = model.decode(batch.given, model.encode(batch.source))
+    shown = Batch(source, target)
+    x, _ = model.decode(shown.given, model.encode(shown.source))
     smoothed, plain = smoothed_cross_entropy(
-        _neighbours(x, batch.wanted != PAD, sights),
+        _neighbours(x, shown.wanted != PAD, sights),
         model.embedding.weight,
-        _neighbours(batch.wanted, batch.wanted != PAD, sights),
+        _neighbours(shown.wanted, shown.wanted != PAD, sights),
         smoothing,
         agreement,
         rivals,
+        _of_pieces(batch, sights),
     )
     return smoothed / sights, plain / sights
+
+
+def _of_pieces(batch: Batch, sights: int) -> Float[Tensor, " pieces"] | None:
+    """Give every sight of every wanted piece the weight of its pair, if pairs have weights."""
+    if batch.weights is None:
+        return None
+    return batch.weights.repeat_interleave(sights * (batch.wanted != PAD).sum(dim=1))
 
 
 def _neighbours(rows: Tensor, is_real: Bool[Tensor, "batch steps"], sights: int) -> Tensor:
@@ -54,6 +62,7 @@ def smoothed_cross_entropy(
     smoothing: float,
     agreement: float = 0.0,
     rivals: Rivals | None = None,
+    weights: Float[Tensor, " pieces"] | None = None,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Score `x` against every row of `weight` and sum the smoothed and the plain cross-entropy.
 
@@ -61,11 +70,12 @@ def smoothed_cross_entropy(
     Where there is agreement to reach, each two neighbours are sights of the same piece, and so
     many times the divergence between them is added (R-Drop, Liang et al., 2021).
     Where there are rivals, only their rows are scored, and stand for all.
+    Where there are weights, each piece counts by its own in the smoothed sum; agreement does not.
     Only the first of the two sums can be differentiated.
     """
     with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
         smoothed, plain = _SmoothedCrossEntropy.apply(
-            x.to(weight.dtype), weight, wanted, smoothing, agreement, rivals
+            x.to(weight.dtype), weight, wanted, smoothing, agreement, rivals, weights
         )
     return smoothed, plain
 
@@ -82,12 +92,15 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         smoothing: float,
         agreement: float,
         rivals: Rivals | None,
+        weights: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        is_training = any(context.needs_input_grad)
+        is_training, is_weighted = any(context.needs_input_grad), weights is not None
         scored = weight if rivals is None else weight[rivals.ids]
         wanted = wanted if rivals is None else rivals.places(wanted)
         x_gradient, scored_gradient = torch.empty_like(x), torch.zeros_like(scored)
-        plain, gold_logits, disagreement = x.new_zeros(()), x.new_zeros(()), x.new_zeros(())
+        weights = x.new_ones(len(x)) if weights is None else weights
+        plain, disagreement = x.new_empty(len(x)), x.new_zeros(())
+        gold_logits = x.new_empty(len(x))
         room = x.new_empty(min(_CHUNK, x.size(0)), scored.size(0))
         for start in range(0, x.size(0), _CHUNK):
             rows = slice(start, start + _CHUNK)
@@ -101,8 +114,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             probabilities = torch.softmax(logits, dim=1, out=logits)
             # The likeliest piece's probability cannot underflow, however unlikely the gold one is.
             normaliser = top_logit - probabilities.amax(dim=1, keepdim=True).log()
-            plain += (normaliser - gold_logit).sum()
-            gold_logits += gold_logit.sum()
+            plain[rows] = (normaliser - gold_logit)[:, 0]
+            gold_logits[rows] = gold_logit[:, 0]
             if difference is not None:
                 divergence, pull = _divergence(probabilities, difference)
                 disagreement += agreement * divergence
@@ -110,28 +123,32 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
                 gradient = probabilities.scatter_add_(
                     1, gold, torch.full_like(gold_logit, smoothing - 1)
                 )
+                if is_weighted:
+                    gradient *= weights[rows, None]
                 if difference is not None:
                     gradient.add_(pull, alpha=agreement)
                 torch.mm(gradient, scored, out=x_gradient[rows])
                 scored_gradient.addmm_(gradient.T, x[rows])
         # What smoothing asks of all pieces alike needs only their mean, not their logits.
-        mean_weight, sum_x = weight.mean(dim=0), x.sum(dim=0)
-        smoothed = plain + smoothing * (gold_logits - sum_x @ mean_weight) + disagreement
+        mean_weight, sum_x = weight.mean(dim=0), weights @ x
+        smoothed = weights @ plain + smoothing * (weights @ gold_logits - sum_x @ mean_weight)
+        smoothed = smoothed + disagreement
         weight_gradient = scored_gradient
         if is_training:
             if rivals is not None:
                 weight_gradient = torch.zeros_like(weight)
                 weight_gradient[rivals.ids] = scored_gradient
-            x_gradient -= smoothing * mean_weight
+            x_gradient -= smoothing * weights[:, None] * mean_weight
             weight_gradient -= smoothing / weight.size(0) * sum_x
         context.save_for_backward(x_gradient, weight_gradient)
-        context.mark_non_differentiable(plain)
-        return smoothed, plain
+        surprise = plain.sum()
+        context.mark_non_differentiable(surprise)
+        return smoothed, surprise
 
     @staticmethod
     def backward(context: Any, *gradients: Any) -> Any:
-        x_gradient, weight_gradient = context.saved_tensors
-        return x_gradient * gradients[0], weight_gradient * gradients[0], None, None, None, None
+        found = (gradient * gradients[0] for gradient in context.saved_tensors)
+        return *found, None, None, None, None, None
 
 
 def _divergence(

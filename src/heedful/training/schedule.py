@@ -6,6 +6,11 @@ def noam_rate(step: int, *, d_model: int, warmup_steps: int) -> float:
     return float(d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5))
 
 
+def peak_rate(given: float, *, d_model: int, warmup_steps: int) -> float:
+    """Return the highest rate: as it is given, or that of equation 3 where it is 0."""
+    return given or noam_rate(warmup_steps, d_model=d_model, warmup_steps=warmup_steps)
+
+
 def linear_rate(step: int, *, peak: float, warmup_steps: int, steps: int) -> float:
     """Climb linearly to the peak, then fall linearly to reach zero just after the last step."""
     climb = step / warmup_steps

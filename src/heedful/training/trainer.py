@@ -17,7 +17,7 @@ from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.muon import Muon
 from heedful.training.replicas import Replicas
-from heedful.training.schedule import linear_rate, noam_rate, timed_rate
+from heedful.training.schedule import linear_rate, noam_rate, peak_rate, timed_rate
 
 ADAM_BETAS = (0.9, 0.98)  # section 5.3
 ADAM_EPSILON = 1e-9  # section 5.3
@@ -108,13 +108,10 @@ class Trainer:
 
     def _scheduled_rate(self, step: int) -> float:
         config, d_model = self.config, self.model.config.d_model
-        noam_peak = noam_rate(
-            config.warmup_steps, d_model=d_model, warmup_steps=config.warmup_steps
-        )
-        peak = config.peak_rate or noam_peak
+        sizes = {"d_model": d_model, "warmup_steps": config.warmup_steps}
+        peak = peak_rate(config.peak_rate, **sizes)
         if config.schedule == "noam":
-            rate = noam_rate(step, d_model=d_model, warmup_steps=config.warmup_steps)
-            return rate * peak / noam_peak
+            return noam_rate(step, **sizes) * peak / peak_rate(0.0, **sizes)
         if config.minutes:
             progress = self.progress()
             return timed_rate(step, peak=peak, warmup_steps=config.warmup_steps, progress=progress)
