@@ -21,6 +21,7 @@ from heedful.errors import StorageError, TrainingError
 from heedful.folder import ModelFolder
 from heedful.processes import ALONE, Processes, join
 from heedful.recipe import load_recipe
+from heedful.refining import first_model
 from heedful.run import train_model
 from heedful.text.batches import make_batch
 from heedful.text.prepare import PreparedCorpus
@@ -211,9 +212,9 @@ def test_two_processes_learn_what_two_threads_learn_to_the_bit(whole, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_have_the_teachers_that_one_has(tmp_path, monkeypatch):
+def test_two_processes_are_taught_and_refined_as_one_is(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    taught = "steps = 12\nteachers = 0.5\nwarmup_steps = 3"
+    taught = "steps = 12\nteachers = 0.5\nrefining = 0.5\nwarmup_steps = 3"
     group = Group(tmp_path, RECIPE.replace("steps = 60", taught).replace("warmup_steps = 20\n", ""))
     torch.set_num_threads(2)
     alone = group.alone(tmp_path / "alone")
@@ -222,8 +223,11 @@ def test_two_processes_have_the_teachers_that_one_has(tmp_path, monkeypatch):
 
     assert code == 0, err
     assert out.count("Both teachers translate") == 1
-    taught_files = [ModelFolder(folder).taught_file.read_bytes() for folder in (group.out, alone)]
-    assert taught_files[0] == taught_files[1]
+    ours, theirs = map(ModelFolder, (group.out, alone))
+    assert (
+        first_model(ours).taught_file.read_bytes() == first_model(theirs).taught_file.read_bytes()
+    )
+    assert ours.judged_file.read_bytes() == theirs.judged_file.read_bytes()
     assert weights(group.out) == weights(alone)
 
 

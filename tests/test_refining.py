@@ -1,3 +1,4 @@
+import errno
 import threading
 from dataclasses import replace
 from itertools import takewhile
@@ -9,13 +10,15 @@ from heedful import refining, translating
 from heedful.decoding.sentence import Candidate
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
-from heedful.errors import ConfigError, StoppedError, TooShortError
+from heedful.errors import ConfigError, StoppedError, StorageError, TooShortError
 from heedful.evaluation import likeness
 from heedful.events import Finished, Lesson
 from heedful.recipe import load_recipe
 from heedful.refining import judged, judged_pairs
 from heedful.run import train_model
+from heedful.text import prepare
 from heedful.text.corpus import read_pairs
+from heedful.text.prepare import PreparedCorpus, write_rows
 from heedful.training.trainer import Step
 from tests.conftest import TINY_RECIPE, write_corpus
 
@@ -72,6 +75,22 @@ def test_likeness_knows_shades():
     assert likeness(reference, reference) == pytest.approx(1)
     assert 0 < likeness("ein Mann schläft", reference) < 0.3
     assert likeness("ein Hund läuft über Gras", reference) > likeness("ein Hund", reference)
+    assert 0.5 < likeness("犬が野原を走る。", "犬が野原を走っている。") < 1
+
+
+@slow
+def test_a_full_disk_says_so_in_a_line(tmp_path, events, monkeypatch):
+    def full(path, pairs):
+        path.write_text("half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(prepare, "_write_tsv", full)
+    corpus = PreparedCorpus(events[-1].folder.corpus)
+
+    with pytest.raises(StorageError, match=r"rows\.tsv: cannot be written, No space left"):
+        write_rows(corpus, [0], tmp_path / "rows.tsv")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_refining_must_not_be_negative(tmp_path):
@@ -122,7 +141,7 @@ def test_a_model_trains_then_judges_its_translations_and_is_refined(events):
         *("judging", "refining", *[Step] * 4, Finished),
     ]
     first, refined = (event.folder for event in told if isinstance(event, Finished))
-    assert refined.provenance()["training"]["before"] == first.provenance()["training"]
+    assert refined.provenance()["before_refining"] == first.provenance()
     assert refined.tokenizer_file.read_bytes() == first.tokenizer_file.read_bytes()
     assert "| refined | for 4 steps" in refined.card_file.read_text()
 

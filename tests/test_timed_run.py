@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from heedful import refining
 from heedful.checkpoint import Checkpoints
 from heedful.errors import ConfigError, StoppedError, TooShortError
 from heedful.events import Finished, Prepared, Started, Validation, WentBack
@@ -109,6 +110,16 @@ def test_refining_has_its_part_of_the_time(recipe, tmp_path):
     written = load_recipe(str(last.folder.recipe_file)).training
     assert (written.minutes, written.refining) == (1.8 * MINUTES, 0.8)
     assert "0.4 of 0.4 minutes |" in last.folder.card_file.read_text()
+
+
+def test_some_pairs_are_judged_however_little_time_there_is(recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr(refining, "_JUDGING_SHARE", 1e-9)
+    monkeypatch.setattr(refining, "CHUNK", 7)
+    refined = replace(recipe, training=replace(recipe.training, refining=0.8)).within(1.8 * MINUTES)
+
+    *_, finished = train_model(refined, tmp_path / "model", stopwatch=ticking())
+
+    assert len(finished.folder.judged_file.read_text().splitlines()) == 7
 
 
 def test_the_rate_falls_to_nothing_when_the_time_is_over(recipe, tmp_path):

@@ -19,7 +19,7 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.training.budget import Stopwatch
 from heedful.training.precision import refuse_missing
 
-Event = TypeVar("Event")
+Item = TypeVar("Item")
 
 
 def begin(
@@ -92,7 +92,7 @@ def is_ready(lesson: ModelFolder, recipe: Recipe) -> bool:
     return lesson.is_finished
 
 
-def part_of(whole: float, part: float, whose: str, events: Iterator[Event]) -> Iterator[Event]:
+def part_of(whole: float, part: float, whose: str, events: Iterator[Item]) -> Iterator[Item]:
     """Pass on the events of a run that has a part of the minutes.
 
     If they do not suffice, say how many would in all.

@@ -54,13 +54,13 @@ heedful translate <this folder> "some text"
 
 def _first_training(provenance: dict[str, Any]) -> dict[str, Any]:
     """How it was trained, before it was refined if it was."""
-    training: dict[str, Any] = provenance["training"]
-    return training.get("before") or training
+    training: dict[str, Any] = (provenance.get("before_refining") or provenance)["training"]
+    return training
 
 
 def _refined(provenance: dict[str, Any]) -> str:
     training = provenance["training"]
-    if not training.get("before"):
+    if not provenance.get("before_refining"):
         return "no"
     return f"for {training['steps']:,} steps, {_minutes(training)}"
 

@@ -11,7 +11,10 @@ from sacrebleu.metrics.ter import TER
 from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
 from heedful.text.normalise import normalise
 
-_LIKENESS = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)
+_OF_WORDS, _OF_CHARACTERS = (
+    BLEU(tokenize=tokenize, smooth_method="add-k", smooth_value=1, effective_order=True)
+    for tokenize in ("13a", "char")
+)
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,12 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
 
 
 def likeness(hypothesis: str, reference: str) -> float:
-    """Score one sentence by a BLEU from 0 to 1 that no missing n-gram makes zero."""
-    return float(_LIKENESS.sentence_score(hypothesis, [reference]).score / 100)
+    """Score one sentence by BLEU, from 0 to 1, which is above 0 where one word is the same.
+
+    Where the reference has no spaces, characters take the place of words.
+    """
+    metric = _OF_WORDS if " " in reference else _OF_CHARACTERS
+    return float(metric.sentence_score(hypothesis, [reference]).score / 100)
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> Score:

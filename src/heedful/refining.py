@@ -8,13 +8,13 @@ import math
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import takewhile, tee
+from itertools import chain, islice, takewhile, tee
 from pathlib import Path
 
 import numpy as np
 
 from heedful.beginning import is_ready, part_of, prepared, remove_if_empty
-from heedful.decoding.translator import Translation, Translator, load
+from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import StoppedError
 from heedful.evaluation import likeness
 from heedful.events import Event, Lesson
@@ -57,17 +57,17 @@ def make_ready(
     processes: Processes,
 ) -> Iterator[Event]:
     """Train the model that is to be refined, and write down what is to be told apart."""
+    first, config = first_model(folder), recipe.training
+    before = replace(config, minutes=config.first_minutes, refining=0.0)
+    lesson = replace(recipe, training=before)
+    if not processes.by_first(is_ready, first, lesson):
+        whose = "what goes before refining"
+        try:
+            events = train(lesson, first.path)
+            yield from part_of(config.minutes, config.first_minutes, whose, events)
+        finally:
+            remove_if_empty(folder.training, folder.path)
     if not processes.by_first(folder.judged_ids.is_dir):
-        first, config = first_model(folder), recipe.training
-        before = replace(config, minutes=config.first_minutes, refining=0.0)
-        lesson = replace(recipe, training=before)
-        if not processes.by_first(is_ready, first, lesson):
-            whose = "what goes before refining"
-            try:
-                events = train(lesson, first.path)
-                yield from part_of(config.minutes, config.first_minutes, whose, events)
-            finally:
-                remove_if_empty(folder.training, folder.path)
         yield Lesson(about="judging")
         stopwatch.restart()  # refining has minutes of its own
         processes.by_first(_judge, recipe, folder, stop, stopwatch)
@@ -98,7 +98,9 @@ def _rest(recipe: Recipe) -> Recipe:
         teachers=0.0,
         refining=0.0,
         agreement=0.0,
+        rivals=1.0,
         joined=0.0,
+        piece_dropout=0.0,
         schedule="linear",
         peak_rate=_RATE * peak,
         warmup_steps=min(_WARMUP_STEPS, config.refining_steps) or _WARMUP_STEPS,
@@ -111,14 +113,19 @@ def _rest(recipe: Recipe) -> Recipe:
 def _judge(
     recipe: Recipe, folder: ModelFolder, stop: threading.Event, stopwatch: Stopwatch
 ) -> None:
-    """Translate as many pairs as there is use and time for, and judge what comes of it."""
+    """Translate as many pairs as there is use and time for, and judge what comes of it.
+
+    However little time there is, some are judged.
+    """
     first, rest = first_model(folder), _rest(recipe)
     corpus = prepared(folder, rest, first.tokenizer())
     translator = load(first.path)
     limit = _JUDGING_SHARE * 60 * rest.training.minutes or math.inf
 
     def judged_in_time(lines: Iterable[str]) -> Iterator[str]:
-        return judged(takewhile(lambda _: stopwatch.seconds < limit, lines), translator)
+        lines = iter(lines)
+        in_time = takewhile(lambda _: stopwatch.seconds < limit, lines)
+        return judged(chain(islice(lines, CHUNK), in_time), translator)
 
     if not folder.judged_file.exists():
         sample = folder.training / "sample.tsv"
@@ -136,13 +143,17 @@ def _judge(
             raise StoppedError(
                 "stopped while the model translates; run the same command to go on"
             ) from error
+        sample.unlink()
     with folder_written_whole(folder.judged_ids) as partial:
         rows = _weighted(folder.judged_file, corpus.tokenizer)
         write_weighted_pair_ids(partial / "pairs", rows, corpus.tokenizer.vocab_size)
 
 
 def _rows_of_use(corpus: PreparedCorpus, config: TrainingConfig) -> list[int]:
-    """Choose by chance as many pairs as are seen in the steps that there are, three ways each."""
+    """Put the pairs in an order by chance: as many as the steps will see, three ways each.
+
+    Where minutes are counted, it is all of them.
+    """
     lengths = corpus.train.lengths.max(axis=1) + 1  # EOS
     seen = config.steps * config.accumulate * config.batch_tokens / (3 * lengths.mean())
     order = np.random.default_rng(config.seed).permutation(len(lengths))

@@ -246,7 +246,8 @@ class _Run:
         while not self._is_over():
             for step in self.trainer.steps(self._batches()):
                 yield step
-                self.watch.add(step.loss)
+                # While it is refined the loss has no floor; what it says of its pieces has.
+                self.watch.add(math.log(step.perplexity) if self.first else step.loss)
                 self.stretch.add(step)
                 is_due = step.number % config.validate_every == 0 or self._is_overdue()
                 if is_due and not self.watch.has_diverged:
@@ -499,12 +500,12 @@ class _Run:
                 "stopped_early": finished.stopped_early,
                 "seconds": round(finished.seconds, 1),
                 "averaged_checkpoints": finished.num_averaged,
-                "before": self.first.provenance()["training"] if self.first else None,
             },
             "search": asdict(self.recipe.search),
             "scores": [asdict(score) for score in finished.scores],
             "history": self.history,
             "diagnoses": self.folder.diagnoses(),
+            "before_refining": self.first.provenance() if self.first else None,
         }
 
     def _num_parameters(self) -> int:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.text.corpus import (
     CleaningConfig,
     CleaningReport,
@@ -203,20 +203,16 @@ def _write_taught(folder: Path, taught: Path, cleaning: CleaningConfig) -> None:
 def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:
     """Write the pairs of a corpus with their sides exchanged, held-out ones apart."""
     for split in ("train.tsv", "valid.tsv"):
-        partial = folder / f"{split}.partial"
         pairs = _read_tsv(corpus.folder / split)
-        _write_tsv(partial, ((target, source) for source, target in pairs))
-        partial.replace(folder / split)
+        _write_whole_tsv(folder / split, ((target, source) for source, target in pairs))
     return DataConfig(source=str(folder / "train.tsv"), valid_source=str(folder / "valid.tsv"))
 
 
 def write_rows(corpus: PreparedCorpus, rows: Iterable[int], path: Path) -> None:
     """Write some of the training pairs of a corpus, in the order of the given rows."""
     decode, pairs = corpus.tokenizer.decode, corpus.train
-    partial = path.with_name(f"{path.name}.partial")
     chosen = (pairs[row] for row in rows)
-    _write_tsv(partial, ((decode(source), decode(target)) for source, target in chosen))
-    partial.replace(path)
+    _write_whole_tsv(path, ((decode(source), decode(target)) for source, target in chosen))
 
 
 def _hold_out(folder: Path) -> None:
@@ -251,6 +247,18 @@ def _write_ids(folder: Path, tokenizer: Tokenizer) -> None:
             for source, target in _read_tsv(folder / f"{split}.tsv")
         )
         write_pair_ids(folder / split, ids, tokenizer.vocab_size)
+
+
+def _write_whole_tsv(path: Path, pairs: Iterable[Pair]) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        _write_tsv(partial, pairs)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StorageError(
+            f"{path}: cannot be written, {error.strerror}; make room and run the same command again"
+        ) from error
 
 
 def _write_tsv(path: Path, pairs: Iterable[Pair]) -> None:

@@ -138,7 +138,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             if rivals is not None:
                 weight_gradient = torch.zeros_like(weight)
                 weight_gradient[rivals.ids] = scored_gradient
-            x_gradient -= smoothing * weights[:, None] * mean_weight
+            x_gradient.addr_(weights, mean_weight, alpha=-smoothing)
             weight_gradient -= smoothing / weight.size(0) * sum_x
         context.save_for_backward(x_gradient, weight_gradient)
         surprise = plain.sum()
