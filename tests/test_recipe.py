@@ -49,7 +49,7 @@ def test_dropout_stays_unless_the_preset_has_one_of_its_own(tmp_path):
 
     small = load(tmp_path, f'{below}[model]\npreset = "small"\n').model_config(9)
 
-    assert (small.d_model, small.dropout) == (256, 0.3)
+    assert (small.d_model, small.dropout) == (256, 0.25)
 
 
 def test_the_paper_has_its_vocabulary():
