@@ -220,7 +220,7 @@ def test_a_loss_stuck_where_only_frequencies_are_known_means_too_high_a_learning
 
 @pytest.mark.slow
 def test_too_few_pairs_for_too_long_are_overfitted(tmp_path):
-    said = diagnoses(begin(tmp_path, make_pairs(40), steps=200, validate_every=25))
+    said = diagnoses(begin(tmp_path, make_pairs(40), steps=300, validate_every=25))
 
     assert "learned by heart" in said["overfitting"].meaning
     assert "while training loss fell" in said["overfitting"].seen

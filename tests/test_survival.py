@@ -150,13 +150,13 @@ def hot_recipe(tmp_path: Path, corpus: dict[str, str], peak_rate: float):
     path.write_text(
         f"{SIZES}\n[training]\nsteps = 16\nbatch_tokens = 256\nwarmup_steps = 20\n"
         f'schedule = "noam"\npeak_rate = {peak_rate}\nvalidate_every = 3\npatience = 0\n'
-        "average_last = 2\n"
+        'average_last = 2\noptimizer = "adam"\n'  # recovers at a lower rate, whatever the seed
     )
     return load_recipe(str(path), **corpus)
 
 
 def test_a_loss_that_diverges_goes_back_with_half_the_learning_rate(corpus, tmp_path):
-    recipe = hot_recipe(tmp_path, corpus, peak_rate=6.0)
+    recipe = hot_recipe(tmp_path, corpus, peak_rate=2.0)
 
     events = list(train_model(recipe, tmp_path / "model"))
 
@@ -167,12 +167,12 @@ def test_a_loss_that_diverges_goes_back_with_half_the_learning_rate(corpus, tmp_
         assert after.number == event.step + 1 <= event.diverged.number
         assert event.step % 3 == 0
     rates = {e.number: e.learning_rate for e in events if isinstance(e, Step)}
-    assert rates[16] == pytest.approx(6.0 * 16 / 20 * rolled_back[-1].rate_scale)
+    assert rates[16] == pytest.approx(2.0 * 16 / 20 * rolled_back[-1].rate_scale)
     assert isinstance(events[-1], Finished)
 
 
 def test_going_back_from_a_diverging_loss_survives_interruption(corpus, tmp_path):
-    recipe, out = hot_recipe(tmp_path, corpus, peak_rate=6.0), tmp_path / "model"
+    recipe, out = hot_recipe(tmp_path, corpus, peak_rate=2.0), tmp_path / "model"
     whole = list(train_model(recipe, tmp_path / "whole"))
     first_rollback = [type(event) for event in whole].index(RolledBack)
     for moment in (first_rollback - 1, first_rollback + 2):
