@@ -84,6 +84,8 @@ def model_folder(tmp_path_factory) -> ModelFolder:
 class SilentEngine:
     """An engine that can do nothing, for those that do one thing."""
 
+    most_pieces = 2_048
+
     def search(self, sources, config, **options):
         raise NotImplementedError
 

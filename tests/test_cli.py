@@ -1,8 +1,10 @@
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import typer.main
 
 from heedful.__main__ import main
 from heedful.cli import app
+from heedful.decoding.translator import load
 
 
 @pytest.fixture
@@ -185,7 +188,38 @@ def test_a_prefix_and_a_seed_are_heeded(heedful, model_folder):
     assert out.startswith("B A")
 
     drawn = ("translate", model_folder.path, "a b c", "--temperature", 0.7, "--top-k", 9)
-    assert heedful(*drawn, "--seed", 1) == heedful(*drawn, "--seed", 1)
+    first, *others = (heedful(*drawn, "--seed", seed)[1] for seed in (1, 1, 2, 3, 4))
+    assert first == others[0]
+    assert any(other != first for other in others[1:])
+
+    code, _, err = heedful(*drawn, "--seed", -1)
+    assert (code, err) == (2, "heedful: seed must be from 0 to 4294967295, got -1\n")
+
+
+def test_lines_that_want_a_look_are_counted_at_the_end(heedful, model_folder, tmp_path):
+    (tmp_path / "in.txt").write_text("a b c\nd e\n")
+    asked = ("translate", model_folder.path, "--input", tmp_path / "in.txt", "--beam", 1)
+
+    _, out, err = heedful(*asked)
+
+    flags = [line.split("\t")[5] for line in heedful(*asked, "--format", "tsv")[1].splitlines()]
+    counts = Counter(" ".join(flags).split())
+    assert len(out.splitlines()) == 2
+    assert counts  # a model that was hardly trained does not know when to end
+    assert all(f"{flag} {number}" in err for flag, number in counts.items())
+    assert "--format tsv says which" in err
+
+
+def test_a_model_is_exported_anew(heedful, model_folder, tmp_path):
+    copy = shutil.copytree(model_folder.path, tmp_path / "copy")
+    before = heedful("translate", copy, "a b c")[:2]
+    shutil.rmtree(copy / "ctranslate2")
+
+    code, _, _ = heedful("export", copy)
+
+    assert code == 0
+    assert (copy / "ctranslate2" / "model.bin").exists()
+    assert heedful("translate", copy, "a b c", "--engine", "ctranslate2")[:2] == before
 
 
 def test_a_conversation_goes_on_until_one_leaves(heedful, model_folder, monkeypatch):
@@ -196,6 +230,14 @@ def test_a_conversation_goes_on_until_one_leaves(heedful, model_folder, monkeypa
 
     assert (code, err) == (0, "")
     assert " ".join(out.split()).count("Ctrl-D leaves") == 3  # at first, for :99 and for :help
+    document = json.loads(heedful("translate", model_folder.path, "a b", "--format", "jsonl")[1])
+    others = load(model_folder.path)
+    found = others.alternatives(others.translate("a b", details=True), 0)
+    assert document["text"] in out
+    for number, word in enumerate(document["words"], start=1):
+        assert re.search(rf"^(?:> )?{number} +{re.escape(word['text'][:20])}", out, re.MULTILINE)
+    assert found
+    assert all(re.search(rf"^(?:> )?{re.escape(it.word)}  ", out, re.MULTILINE) for it in found)
 
 
 def _leave(said):

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -169,7 +170,9 @@ def test_a_terminal_is_shown_how_far_it_is(files, monkeypatch, capsys):
 
     translate_file(*files, shout, {})
 
-    assert "3000/3000" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "3000/3000" in shown
+    assert re.search(r"\d:\d\d:\d\d", shown)  # the time left, and in the end the time taken
 
 
 def test_a_file_begun_with_a_variant_of_an_engine_goes_on_with_no_other(

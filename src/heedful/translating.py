@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -61,8 +62,11 @@ def translate(
         "details": interactive or needs_details(format),
     }
 
+    flagged: Counter[str] = Counter()
+
     def translated(lines: Iterable[str]) -> Iterator[str]:
         for translation in translator.translate_lines(lines, **options):
+            flagged.update(translation.flags)
             yield "\n".join(written(translation, format, n_best))
 
     if interactive:
@@ -82,6 +86,9 @@ def translate(
         translate_file(*files, translated, about, read=read, resume=resume)
     else:
         write_lines(output, translated(lines))
+    if flagged and format == "text":
+        found = ", ".join(f"{flag} {number:,}" for flag, number in flagged.most_common())
+        print(f"some lines want a look ({found}); --format tsv says which", file=sys.stderr)
 
 
 def translate_file(

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heedful.decoding.draft import drafts_of
-from heedful.decoding.hypothesis import Hypothesis
+from heedful.decoding.hypothesis import Hypothesis, Reading
 from heedful.decoding.links import link_words
 from heedful.decoding.restore import restore
 from heedful.decoding.translator import Translator
+from heedful.errors import CorpusError
 from heedful.text.glossary import Glossary
 from heedful.text.spans import Span, find_copies, find_tags
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
@@ -108,10 +109,22 @@ def translate(text, rewrite=echo, **options):
         "a dog.  Two cats",
         "a    dog",
         "<p>a dog</p>\n\n<p>Two cats</p>",
+        "1️⃣ a dog ©️ ❤️‍🔥",
+        "10 000 dogs saw 030 123456 and 22 33 cats",
+        "a dog in 1984: Two cats",
+        "a dog near http://x.y and http://x.y/z or {name} and {{name}}",
+        "мир and мира",
+        "a dog 5€ ½",
+        "<a title='A  B'>dog</a> and {{  name  }}",
+        "a <b\nclass='x'>dog</b>",
+        "a dog near http://x.y/cafe\u0301",
     ],
 )
 def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
-    assert translate(text).text == text
+    translation = translate(text)
+
+    assert translation.text == text
+    assert translation.flags == ()
 
 
 @pytest.mark.slow
@@ -152,7 +165,7 @@ def test_protected_spans_come_through_whatever_the_model_does(text, rewrite):
 
 FRAGMENTS = st.sampled_from(
     ["dog", "old", "Two", "{name}", "%s", "<b>", "</b>", "<x/>", "http://x.y/z", "22", "😀", "мир",
-     ".", "!", "\t", "\n", "\0", "THE", "  "]
+     ".", "!", "\t", "\n", "\0", "THE", "  ", "{{  x  }}", "http://x.y", "1 984", "<i  x>", "€"]
 )  # fmt: skip
 
 
@@ -214,6 +227,69 @@ def test_what_no_way_can_keep_is_left_as_it_is_and_flagged():
     assert translation.flags == ("untranslated",)
 
 
+def test_a_number_in_groups_is_one_and_stays_so_in_another_language():
+    translation = translate("10 000 dogs", lambda words: [("10.000", 0), ("cats", 2)])
+
+    assert (translation.text, translation.flags) == ("10.000 cats", ())
+
+
+def test_a_translation_that_ends_at_once_leaves_the_source_and_is_flagged():
+    class Mute(Words):
+        def hypothesis(self, source, is_watched, no_repeat):
+            return Hypothesis((), -1.0, True, () if is_watched else None)
+
+    translation = Translator(TOKENIZER, Mute(echo)).translate("the old dog")
+
+    assert translation.text == "the old dog"
+    assert translation.flags == ("length", "untranslated")
+
+
+def test_parts_do_not_begin_with_the_prefix_each_and_keep_their_flags():
+    class Begun(Words):
+        def search(self, sources, config, attention, no_repeat=0, prefixes=(), **options):
+            found = super().search(sources, config, attention, no_repeat)
+            begun = TOKENIZER.encode("Two") if any(prefixes) else []
+            return [
+                [Hypothesis((*begun, *h.pieces), -1.0, True, h.attention and h.attention * 9)]
+                for (h,) in found
+            ]
+
+        def next_pieces(self, source, prefix):
+            return [0.0] * TOKENIZER.vocab_size
+
+        def read(self, sources, targets):
+            return [Reading((0.0,) * (len(target) + 1), ()) for target in targets]
+
+    engine = Begun(lambda words: [("dog", 0)])
+
+    translation = Translator(TOKENIZER, engine).translate("the {name} saw", prefix="Two")
+
+    assert translation.text == "dog {name} dog"
+    assert translation.flags == ("parts",)
+
+
+def test_of_two_readings_of_a_title_the_one_that_could_be_translated_is_taken():
+    class Small(Words):
+        """Loses the span when names are read as words, and is surer of that."""
+
+        def hypothesis(self, source, is_watched, no_repeat):
+            found = super().hypothesis(source, is_watched, no_repeat)
+            is_small = "house" in TOKENIZER.decode(source)
+            pieces = tuple(TOKENIZER.encode("{name} {name}")) if is_small else found.pieces
+            looks = found.attention and (found.attention * 9)[: len(pieces)]
+            return Hypothesis(pieces, -0.1 if is_small else -5.0, True, looks)
+
+    translation = Translator(TOKENIZER, Small(echo)).translate("The Bank House {name}")
+
+    assert "untranslated" not in translation.flags
+    assert translation.text == "The Bank House {name}"
+
+
+def test_halves_of_characters_are_refused_however_many():
+    with pytest.raises(CorpusError, match="is not valid Unicode"):
+        translate("\udcff" * 5_000)
+
+
 def test_a_loop_is_searched_again_and_flagged():
     translation = translate("the old dog", looping)
 
@@ -239,6 +315,12 @@ def test_a_glossary_decides_how_terms_are_translated():
 
     assert translated == "the chien near Bank House"
     assert translate("a dog", lambda words: [("man", 0)], glossary=terms).text == "man chien"
+
+
+def test_a_term_is_not_there_as_part_of_a_longer_word():
+    translated = translate("a dog", lambda words: [("dogs", 1)], glossary={"dog": ""})
+
+    assert translated.text == "dog"
 
 
 def test_attention_is_asked_for_only_where_it_is_needed():

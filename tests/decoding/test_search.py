@@ -280,6 +280,22 @@ def test_what_would_be_written_a_second_time_is_forbidden():
     assert torch.allclose(allowed[1], equal[1].exp())
 
 
+def test_a_second_try_does_not_end_before_it_has_written():
+    likely = torch.tensor([[0.1, 0.1, 0.1, 0.4, 0.3]]).log()
+
+    allowed = forbid_repeats(likely, torch.tensor([[BOS]]), size=4)
+
+    assert allowed.exp().tolist()[0] == pytest.approx([1 / 6, 1 / 6, 1 / 6, 0, 1 / 2])
+
+
+def test_what_is_forced_is_written_even_a_second_time():
+    certain = torch.tensor([[-torch.inf, -torch.inf, -torch.inf, -torch.inf, 0.0]])
+
+    allowed = forbid_repeats(certain, torch.tensor([[BOS, 4, 4]]), size=2)
+
+    assert allowed.tolist() == certain.tolist()
+
+
 def test_a_loop_ends_where_repeating_is_forbidden():
     endless = language(BOS_A=1.0, A_A=0.9, A_EOS=0.1)
 
@@ -358,6 +374,7 @@ def test_settings_that_cannot_work_are_refused(values, message):
         ({"top_k": -1}, r"top_k must be at least 1, or 0 for all, got -1"),
         ({"top_p": 0.0}, r"top_p must be above 0 and at most 1, got 0.0"),
         ({"top_p": 1.5}, r"top_p must be above 0 and at most 1, got 1.5"),
+        ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
     ],
 )
 def test_chances_that_cannot_be_are_refused(values, message):

@@ -6,6 +6,7 @@ from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
 from heedful.decoding.steering import prefix_pieces
 from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
+from heedful.specials import EOS
 from heedful.text.words import find_words
 from tests.conftest import SilentEngine
 
@@ -98,6 +99,37 @@ def test_other_words_are_found_with_what_follows_them_likeliest_first(model_fold
     assert 0 < len(words) == len(set(words)) <= 3
     assert "B" not in words
     assert all(other.text.startswith("A") for other in others)
+
+
+def test_no_alternative_begins_with_an_end(model_folder):
+    engine = heedful.load(model_folder.path, engine="pytorch").engine
+    tokenizer, asked = model_folder.tokenizer(), []
+
+    class Ending(SilentEngine):
+        """Expects nothing but the end, and reserved pieces."""
+
+        def search(self, sources, config, prefixes=(), **options):
+            asked.extend(prefixes)
+            return engine.search(sources, config, prefixes=prefixes, **options)
+
+        def next_pieces(self, source, prefix):
+            return [0.0] * 4 + [-9.0] * (tokenizer.vocab_size - 4)
+
+    translator = Translator(tokenizer, Ending())
+    translation = translator.translate("a b", beam_size=1)
+    asked.clear()
+
+    translator.alternatives(translation, 0)
+
+    assert asked
+    assert all(prefix[-1] > EOS for prefix in asked)
+
+
+def test_a_prefix_is_not_taken_for_the_name_of_a_reserved_piece(tokenizer):
+    chosen = prefix_pieces(Expecting(tokenizer, "</s>"), tokenizer, [5], "a<")
+
+    assert EOS not in chosen
+    assert tokenizer.decode(chosen).startswith("a<")
 
 
 def test_a_word_that_is_not_there_has_no_alternatives(model_folder):

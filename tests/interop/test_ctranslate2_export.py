@@ -14,6 +14,7 @@ from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import chances
+from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
 from heedful.folder import ModelFolder
 from heedful.interop.ctranslate2_export import export_ctranslate2
@@ -235,6 +236,66 @@ def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
         engine.read([[9]], [short.pieces])[0].log_probabilities[1]
     )
     assert len(long.pieces) > 2
+
+
+def exported_with_ends(path, tokenizer, strength) -> tuple[ModelFolder, Transformer]:
+    """Export a model that likes to end, the more so the stronger."""
+    folder, model = exported(path, tokenizer, normalisation="pre")
+    with torch.no_grad():
+        end = model.embedding.weight[EOS]
+        model.decoder_norm.bias += strength * end / end.norm() ** 2
+    save_model(folder, model)
+    export_ctranslate2(folder)
+    return folder, model
+
+
+@pytest.mark.parametrize("strength", [4.0, 5.0])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 3.0])
+def test_alpha_ranks_the_same_in_both_engines(tmp_path, tokenizer, alpha, strength):
+    folder, model = exported_with_ends(tmp_path / "model", tokenizer, strength)
+    config = SearchConfig(beam_size=4, alpha=alpha, n_best=4)
+
+    ours = PyTorchEngine(model).search(SOURCES, config)
+    theirs = CTranslate2Engine(folder, EXACT).search(SOURCES, config)
+
+    assert [[h.pieces for h in found] for found in ours] == [
+        [h.pieces for h in found] for found in theirs
+    ]
+    assert all(len({len(h.pieces) for h in found}) > 1 for found in ours)  # else nothing is shown
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_a_second_try_writes_something_in_both_engines(tmp_path, tokenizer, beam_size):
+    folder, model = exported_with_ends(tmp_path / "model", tokenizer, strength=30.0)
+    config = SearchConfig(beam_size=beam_size)
+    engines = PyTorchEngine(model), CTranslate2Engine(folder, EXACT)
+
+    firsts = [engine.search(SOURCES, config) for engine in engines]
+    ours, theirs = (engine.search(SOURCES, config, no_repeat=4) for engine in engines)
+
+    assert all(best.pieces == () for found in firsts for best, *_ in found)
+    assert [best.pieces for best, *_ in ours] == [best.pieces for best, *_ in theirs]
+    assert all(best.pieces for best, *_ in ours)
+
+
+def test_a_text_longer_than_there_are_positions_is_translated_in_parts(tmp_path, tokenizer):
+    folder, model = exported(tmp_path / "model", tokenizer, positions="learned", max_length=64)
+    text = "the other letters, " * 40
+
+    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, EXACT)):
+        translation = Translator(tokenizer, engine).translate(text, beam_size=1)
+        assert len(translation.sentences) > 10
+        assert all(len(tokenizer.encode(source)) < 64 for source, _ in translation.sentences)
+
+
+def test_more_pieces_than_there_are_can_be_drawn_from(tmp_path, tokenizer):
+    folder, _ = exported(tmp_path / "model", tokenizer)
+
+    (found,) = CTranslate2Engine(folder, EXACT).search(
+        [[5, 6]], SearchConfig(beam_size=1), sampling=Sampling(top_k=100_000, seed=1)
+    )
+
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

@@ -12,6 +12,12 @@ def test_whole_words_are_found_the_longest_first_and_capitals_matter():
     assert [span.text for span in spans] == ["Geldschein", "Ufer", "Heedful"]
 
 
+def test_terms_are_found_where_words_are_not_set_apart():
+    found = Glossary({"犬": "dog", "GPU": ""}).find("猫と犬とGPUの")
+
+    assert [(span.start, span.text) for span in found] == [(2, "dog"), (4, "GPU")]
+
+
 def test_a_glossary_is_a_tsv_in_which_a_term_without_translation_stays(tmp_path):
     (tmp_path / "terms.tsv").write_text("bank\tUfer\n\nHeedful\nkeep\t\n")
 

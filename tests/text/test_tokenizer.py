@@ -39,7 +39,7 @@ def test_a_character_is_known_if_it_need_not_be_spelt_in_bytes():
     assert TOKENIZER.knows("a")
     assert not TOKENIZER.knows("你")
     for _ in range(2):  # the second time from memory
-        assert TOKENIZER.unknown_letters("a 你, 好!") == {"你", "好"}
+        assert TOKENIZER.unknown_characters("a 你, 好! €½") == {"你", "好", "€", "½"}
 
 
 @given(st.text())

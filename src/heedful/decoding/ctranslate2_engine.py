@@ -55,7 +55,7 @@ class CTranslate2Engine:
     ) -> None:
         self._pieces = _vocabulary(folder)
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
-        self._most_pieces = most_pieces(folder.config())
+        self.most_pieces = most_pieces(folder.config())
         self._shift = folder.alignment_head().shift
         self._folder, self._shortlist = folder, shortlist
         self._settling = Lock()
@@ -210,8 +210,9 @@ class CTranslate2Engine:
             # Hypotheses come with their log-probability, and we rank them. The search ends when the
             # likeliest hypothesis of a step has ended, and as many as are asked for.
             length_penalty=0,
-            min_decoding_length=0,  # else EOS would lose its probability in the first step
-            max_decoding_length=min(limit, self._most_pieces),
+            # EOS has its probability in the first step, unless this is a second try.
+            min_decoding_length=int(no_repeat > 0),
+            max_decoding_length=min(limit, self.most_pieces),
             no_repeat_ngram_size=no_repeat,
             return_attention=any(wish.is_watched for wish in wishes),  # takes time when it is read
             return_scores=True,
@@ -243,7 +244,7 @@ class CTranslate2Engine:
         layout = self._layout._replace(workers=1)
         return layout.translator(self._folder), {
             "sampling_temperature": sampling.temperature,
-            "sampling_topk": sampling.top_k,
+            "sampling_topk": min(sampling.top_k, len(self._pieces)),
             "sampling_topp": sampling.top_p,
         }
 

@@ -1,12 +1,12 @@
 """A sentence made ready for the search, and its translation made good afterwards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from heedful.decoding.restore import restore
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
 from heedful.text.glossary import Glossary
-from heedful.text.markup import Element, put_back, read_elements, take_out
+from heedful.text.markup import Element, Mark, put_back, read_elements, take_out
 from heedful.text.normalise import normalise
 from heedful.text.spans import (
     Span,
@@ -31,6 +31,8 @@ class Draft(NamedTuple):
     """What has to stand in the translation, by its place in the sentence."""
     case: Case | None
     """The case that the translation is to be put in."""
+    typed: Mapping[int, str]
+    """How spans that are copied were typed, by their place, before white space was folded."""
 
     @property
     def needs_links(self) -> bool:
@@ -51,7 +53,14 @@ class Draft(NamedTuple):
         """Write words that have all they need in the case and with the tags of the source."""
         if self.case:
             words = carry_over(words, self.case)
+        if self.typed:
+            words = [self._as_typed(word) for word in words]
         return put_back(words, self.tags, [start for start, _ in find_words(self.bare)])
+
+    def _as_typed(self, word: Word) -> Word:
+        if not word.is_fixed or word.source is None:
+            return word
+        return word._replace(text=self.typed.get(word.source, word.text))
 
 
 def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[Draft]:
@@ -60,12 +69,22 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     There is none if the sentence has nothing to translate.
     """
     bare, marks = take_out(normalise(sentence))
+    copies = find_copies(bare)
+    typed: Mapping[int, str] = {}
+    if (marks or copies) and normalise(sentence) != sentence:
+        bare_as_typed, marks_as_typed = take_out(sentence)
+        marks = [
+            mark._replace(text=text)
+            for mark, text in zip(marks, _texts(marks, marks_as_typed), strict=True)
+        ]
+        texts = _texts(copies, find_copies(bare_as_typed))
+        typed = {copy.start: text for copy, text in zip(copies, texts, strict=True)}
     readable = without_strange_capitals(bare, tokenizer.knows)
     spans = without_overlaps(
         [
-            *(copy for copy in find_copies(bare) if not _is_known_quote(copy.text, tokenizer)),
+            *(copy for copy in copies if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
-            *find_unreadable(readable, tokenizer.unknown_letters(readable)),
+            *find_unreadable(readable, tokenizer.unknown_characters(readable)),
             *find_numbers(bare),
         ]
     )
@@ -78,6 +97,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         tags=read_elements(marks, find_words(bare) if marks else (), len(bare)),
         spans=tuple(spans),
         case=None,
+        typed=typed,
     )
     case = find_case(free)
     if not case:
@@ -98,6 +118,11 @@ def as_read(bare: str, tokenizer: Tokenizer) -> str:
     """Write the words of a sentence as a model reads them: in ordinary case, and as long."""
     ordinary = as_sentence(bare) if find_case(bare) == "upper" else bare
     return without_strange_capitals(ordinary, tokenizer.knows)
+
+
+def _texts(found: Sequence[Mark | Span], as_typed: Sequence[Mark | Span]) -> list[str]:
+    """Return what was found as it was typed, if the same was found there."""
+    return [each.text for each in (as_typed if len(as_typed) == len(found) else found)]
 
 
 def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:

@@ -72,6 +72,8 @@ class Sampling:
             raise ConfigError(f"top_k must be at least 1, or 0 for all, got {self.top_k}")
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
+        if self.seed is not None and not 0 <= self.seed < 1 << 32:
+            raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
 
 
 def sampling_of(**wishes: float | int | None) -> Sampling | None:
@@ -116,9 +118,13 @@ def length_limit(num_source: int, num_forced: int = 0) -> int:
 
 
 def best_first(found: Iterable[Hypothesis], config: SearchConfig) -> list[Hypothesis]:
-    """Return the hypotheses that score best, as many as are of use."""
-    ranked = sorted(found, key=lambda hypothesis: -hypothesis.score(config.alpha))
-    return ranked[: config.num_kept]
+    """Return the hypotheses that score best, as many as are of use.
+
+    More may have ended than were waited for; the likeliest are ranked, as CTranslate2 has them.
+    """
+    likeliest = sorted(found, key=lambda hypothesis: -hypothesis.log_probability)
+    waited_for = likeliest[: config.num_ended]
+    return sorted(waited_for, key=lambda it: -it.score(config.alpha))[: config.num_kept]
 
 
 def attention_of_pieces(steps: Sequence[Sequence[float]], num_pieces: int, shift: int) -> Attention:

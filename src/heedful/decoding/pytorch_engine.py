@@ -1,5 +1,6 @@
 """The readable engine: our own model and search, on PyTorch."""
 
+import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -109,7 +110,7 @@ class PyTorchEngine:
         """Read the sources, and tell how much may be written for each of them."""
         encoded = self.model.encode(pad([[*source, EOS] for source in sources]).to(self._device))
         limits = [
-            self._most_pieces(len(source), len(prefix))
+            min(length_limit(len(source), len(prefix)), self.most_pieces)
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
         return Forced(encoded, pad([list(prefix) for prefix in prefixes])), limits
@@ -127,9 +128,11 @@ class PyTorchEngine:
     def _device(self) -> torch.device:
         return next(self.model.parameters()).device
 
-    def _most_pieces(self, num_source: int, num_forced: int) -> int:
-        config, wanted = self.model.config, length_limit(num_source, num_forced)
-        return min(wanted, config.max_length) if config.positions == "learned" else wanted
+    @property
+    def most_pieces(self) -> int:
+        """How long a text can be read or written: as long as there are positions."""
+        config = self.model.config
+        return config.max_length if config.positions == "learned" else sys.maxsize
 
     def _step(self, last: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         # The search itself stays on the CPU, wherever the model is.

@@ -1,23 +1,39 @@
 """Seeing to it that what must stand in a translation stands there."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from heedful.text.spans import Span, digits, written_digits
-from heedful.text.words import Word, best_run, join_words
+from heedful.text.words import Word, best_run, join_words, whole_words
 
 
 def find_missing(text: str, spans: Sequence[Span]) -> list[Span]:
     """List the spans that a translation lacks, or of which it has more than the source."""
-    numbers = Counter(written_digits(text))
     wanted = Counter(_content(span) for span in spans)
+    numbers, copies, terms = _written(text, spans)
     return [
         span
         for span in spans
         if (span.kind == "number" and numbers[_content(span)] < wanted[_content(span)])
-        or (span.kind == "copy" and text.count(span.text) != wanted[span.text])
-        or (span.kind == "term" and text.count(span.text) < wanted[span.text])
+        or (span.kind == "copy" and copies[span.text] != wanted[span.text])
+        or (span.kind == "term" and terms[span.text] < wanted[span.text])
     ]
+
+
+def _written(text: str, spans: Sequence[Span]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Count the numbers of a text, and the copies and terms that are wanted in it.
+
+    What is part of a longer copy, or of a longer word, does not count.
+    """
+    kinds = {span.kind for span in spans}
+    copies = sorted({span.text for span in spans if span.kind == "copy"}, key=len, reverse=True)
+    terms = {span.text for span in spans if span.kind == "term"}
+    return (
+        Counter(written_digits(text) if "number" in kinds else ()),
+        Counter(re.findall("|".join(map(re.escape, copies)), text) if copies else ()),
+        Counter(whole_words(terms).findall(text) if terms else ()),
+    )
 
 
 def restore(words: Sequence[Word], spans: Sequence[Span]) -> list[Word] | None:

@@ -170,15 +170,22 @@ def top(
 def forbid_repeats(
     log_probabilities: Float[Tensor, "rows vocab"], written: Int[Tensor, "rows length"], size: int
 ) -> Float[Tensor, "rows vocab"]:
-    """Leave no probability to pieces that would write `size` pieces in a row a second time."""
-    if not size or written.size(1) < size:
+    """Leave no probability to pieces that would write `size` pieces in a row a second time.
+
+    Nor to ending before anything is written. What is forced, and so all that there is, stays.
+    """
+    if not size or 1 < written.size(1) < size:
         return log_probabilities
-    runs = written.unfold(1, size, 1)
-    begins_again = (runs[:, :, :-1] == written[:, None, written.size(1) - size + 1 :]).all(dim=2)
-    rows, starts = begins_again.nonzero(as_tuple=True)
     allowed = log_probabilities.clone()
-    allowed[rows, runs[rows, starts, -1]] = -torch.inf
-    return allowed.log_softmax(dim=-1)
+    if written.size(1) == 1:
+        allowed[:, EOS] = -torch.inf
+    else:
+        runs = written.unfold(1, size, 1)
+        end = written[:, None, written.size(1) - size + 1 :]
+        rows, starts = (runs[:, :, :-1] == end).all(dim=2).nonzero(as_tuple=True)
+        allowed[rows, runs[rows, starts, -1]] = -torch.inf
+    is_free = allowed.isfinite().any(dim=1, keepdim=True)
+    return torch.where(is_free, allowed.log_softmax(dim=-1), log_probabilities)
 
 
 class _Beams:

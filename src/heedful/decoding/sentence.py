@@ -24,6 +24,10 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 class Engine(Protocol):
     """Whatever turns source ids into hypotheses."""
 
+    @property
+    def most_pieces(self) -> int:
+        """How long a text it can read or write."""
+
     def search(
         self,
         sources: Sequence[list[int]],
@@ -36,9 +40,9 @@ class Engine(Protocol):
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first.
 
-        They come with their attention over the sources for which it is asked, and never write
-        as many pieces in a row as `no_repeat` says a second time. Each begins with its prefix, if
-        there are any. With sampling, one is drawn by chance.
+        They come with their attention over the sources for which it is asked. Where `no_repeat` is
+        given, they write something, and never as many pieces in a row a second time. Each begins
+        with its prefix, if there are any. With sampling, one is drawn by chance.
         """
 
     def read(
@@ -73,9 +77,12 @@ class _Found(NamedTuple):
 class SentenceTranslator:
     """Translates sentence by sentence, and keeps in each what has to be kept."""
 
-    def __init__(self, tokenizer: Tokenizer, engine: Engine) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, engine: Engine, engine_of_parts: Engine | None = None
+    ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
+        self.engine_of_parts = engine_of_parts or engine
 
     def translate(
         self, sentences: Iterable[str], config: SearchConfig, glossary: Glossary
@@ -85,22 +92,26 @@ class SentenceTranslator:
             drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
             flat = list(chain(*(ways for _, ways in drafts)))
             sources = [self.tokenizer.encode(draft.shown) for draft in flat]
-        found = self.search(sources, config, [draft.needs_links for draft in flat])
+        found = self._search(self.engine, sources, config, [draft.needs_links for draft in flat])
         finished = iter(self._finish(flat, found, config))
         return [
-            max((next(finished) for _ in ways), key=lambda candidates: candidates[0].score)
+            max((next(finished) for _ in ways), key=_worth)
             if ways
             else [Candidate(text=text, score=0.0)]
             for text, ways in drafts
         ]
 
-    def search(
-        self, sources: list[list[int]], config: SearchConfig, needs_links: Sequence[bool]
+    def _search(
+        self,
+        engine: Engine,
+        sources: list[list[int]],
+        config: SearchConfig,
+        needs_links: Sequence[bool],
     ) -> list[list[_Found]]:
         """Search for every source, and see which word translates which where that is needed."""
         if not sources:
             return []
-        hypotheses, alarms = self._search(sources, config, needs_links)
+        hypotheses, alarms = _search_again_where_needed(engine, sources, config, needs_links)
         return [
             [
                 self._found(source, hypothesis, config, (alarms[index],) if index in alarms else ())
@@ -108,28 +119,6 @@ class SentenceTranslator:
             ]
             for index, source in enumerate(sources)
         ]
-
-    def _search(
-        self, sources: list[list[int]], config: SearchConfig, needs_links: Sequence[bool]
-    ) -> tuple[list[list[Hypothesis]], dict[int, Alarm]]:
-        """Search, and once more without loops where that ended in one, or not at all."""
-        hypotheses = self.engine.search(sources, config, attention=needs_links)
-        alarms = {
-            index: flag
-            for index, source in enumerate(sources)
-            if (flag := alarm(source, hypotheses[index][0]))
-        }
-        if alarms:
-            again = self.engine.search(
-                [sources[index] for index in alarms],
-                config,
-                attention=[needs_links[index] for index in alarms],
-                no_repeat=NO_REPEAT,
-            )
-            for index, others in zip(alarms, again, strict=True):
-                if not alarm(sources[index], others[0]):
-                    hypotheses[index] = others
-        return hypotheses, alarms
 
     def _found(
         self,
@@ -157,7 +146,8 @@ class SentenceTranslator:
         broken = [index for index, (best, *_) in enumerate(finished) if best is None]
         parts = self._in_parts([drafts[index] for index in broken], config)
         for index, candidate in zip(broken, parts, strict=True):
-            finished[index] = [candidate._replace(score=found[index][0].score)]
+            score, flags = found[index][0].score, (*found[index][0].flags, *candidate.flags)
+            finished[index] = [candidate._replace(score=score, flags=tuple(dict.fromkeys(flags)))]
         return [_distinct(filter(None, candidates))[: config.n_best] for candidates in finished]
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
@@ -167,16 +157,46 @@ class SentenceTranslator:
             for draft in drafts
             for start, end in _between(draft)
         ]
-        found = iter(self.search(sources, config, [True] * len(sources)))
+        is_linked = [True] * len(sources)
+        found = iter(self._search(self.engine_of_parts, sources, config, is_linked))
         return [
-            _joined(draft, {start: next(found)[0].words or [] for start, _ in _between(draft)})
+            _joined(draft, {start: next(found)[0] for start, _ in _between(draft)})
             for draft in drafts
         ]
 
 
+def _search_again_where_needed(
+    engine: Engine, sources: list[list[int]], config: SearchConfig, needs_links: Sequence[bool]
+) -> tuple[list[list[Hypothesis]], dict[int, Alarm]]:
+    """Search, and once more where that ended in a loop, or at once, or not at all."""
+    hypotheses = engine.search(sources, config, attention=needs_links)
+    alarms = {
+        index: flag
+        for index, source in enumerate(sources)
+        if (flag := alarm(source, hypotheses[index][0]))
+    }
+    if alarms:
+        again = engine.search(
+            [sources[index] for index in alarms],
+            config,
+            attention=[needs_links[index] for index in alarms],
+            no_repeat=NO_REPEAT,
+        )
+        for index, others in zip(alarms, again, strict=True):
+            if not alarm(sources[index], others[0]):
+                hypotheses[index] = others
+    return hypotheses, alarms
+
+
+def _worth(candidates: Sequence[Candidate]) -> tuple[bool, float]:
+    """Rank by the score of the best, but below all others what was left untranslated."""
+    best, *_ = candidates
+    return "untranslated" not in best.flags, best.score
+
+
 def _finished(draft: Draft, found: _Found) -> Candidate | None:
-    text: str | None = found.text
-    if not draft.is_plain:
+    text: str | None = found.text or None
+    if text and not draft.is_plain:
         text = draft.finish(found.words if found.words is not None else as_words(found.text))
     return None if text is None else Candidate(text=text, score=found.score, flags=found.flags)
 
@@ -199,13 +219,14 @@ def _between(draft: Draft) -> list[tuple[int, int]]:
     ]
 
 
-def _joined(draft: Draft, translated: dict[int, list[Word]]) -> Candidate:
+def _joined(draft: Draft, found: dict[int, _Found]) -> Candidate:
     """Put parts and spans one after another; parts that bring a span of their own stay as read."""
-    flag = "parts"
+    translated = {start: part.words for start, part in found.items() if part.words}
     words = _woven(draft, translated)
-    if find_missing(join_words(words), draft.spans):
-        flag, words = "untranslated", _woven(draft, {})
-    return Candidate(text=draft.write(words), score=0.0, flags=(flag,))
+    if not translated or find_missing(join_words(words), draft.spans):
+        return Candidate(text=draft.write(_woven(draft, {})), score=0.0, flags=("untranslated",))
+    flags = ("parts", *chain(*(part.flags for part in found.values())))
+    return Candidate(text=draft.write(words), score=0.0, flags=flags)
 
 
 def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.decoding.sentence import Engine
+from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
@@ -30,6 +31,11 @@ class _SteeredEngine:
         self.engine = engine
         self.tokenizer = tokenizer
         self.steering = steering
+
+    @property
+    def most_pieces(self) -> int:
+        """As long as the engine can."""
+        return self.engine.most_pieces
 
     def search(
         self, sources: Sequence[list[int]], config: SearchConfig, **options: Any
@@ -81,8 +87,8 @@ def prefix_pieces(
         whole, last = ids, []
     wanted = "".join(tokenizer.pieces(last)) or "▁"
     likely = engine.next_pieces(source, whole)
-    pieces = tokenizer.pieces(range(tokenizer.vocab_size))
-    matching = [id for id, piece in enumerate(pieces) if piece.startswith(wanted)]
+    spelt = zip(tokenizer.learned_ids, tokenizer.pieces(tokenizer.learned_ids), strict=True)
+    matching = [id for id, piece in spelt if piece.startswith(wanted)]
     best = max(matching, key=likely.__getitem__, default=None)
     if best is None or (last and _likelihood(engine, source, whole, last) > likely[best]):
         return ids
@@ -107,7 +113,8 @@ def find_alternatives(
     words = word_pieces(tokenizer, ids).words
     before = ids[: _start_of_word(tokenizer, ids, word)]
     likely = engine.next_pieces(source_ids, before)
-    first = sorted(range(len(likely)), key=likely.__getitem__, reverse=True)[: 2 * count]
+    said = set(range(len(likely))) - {PAD, UNK, BOS, EOS}
+    first = sorted(said, key=likely.__getitem__, reverse=True)[: 2 * count]
     found = engine.search(
         [source_ids] * len(first), config, prefixes=[[*before, piece] for piece in first]
     )

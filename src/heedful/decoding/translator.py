@@ -17,7 +17,7 @@ from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, ref
 from heedful.folder import ModelFolder
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
-from heedful.text.sentences import cut_text
+from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 
@@ -192,7 +192,8 @@ class Translator:
         self, texts: Sequence[str], config: SearchConfig, glossary: Glossary, steering: Steering
     ) -> list[Translation]:
         """Cut the texts into sentences, translate all of them together, and put them back."""
-        cuts = [cut_text(text) for text in texts]
+        longest = min(LONGEST, self.engine.most_pieces - 2)  # a piece has a byte; a space, and EOS
+        cuts = [cut_text(text, longest) for text in texts]
         sentences = [
             text[start:end]
             for text, ranges in zip(texts, cuts, strict=True)
@@ -220,8 +221,12 @@ class Translator:
     ) -> Iterator[list[Candidate]]:
         if not (chosen := list(sentences)):
             return iter(())
-        engine = steering.engine(self.engine, self.tokenizer)
-        return iter(SentenceTranslator(self.tokenizer, engine).translate(chosen, config, glossary))
+        engine, engine_of_parts = (
+            wish.engine(self.engine, self.tokenizer)
+            for wish in (steering, steering._replace(prefix=""))  # which would begin every part
+        )
+        translator = SentenceTranslator(self.tokenizer, engine, engine_of_parts)
+        return iter(translator.translate(chosen, config, glossary))
 
 
 def _assembled(

@@ -125,11 +125,12 @@ class DecoderState:
 
     def select(self, rows: Int[Tensor, " chosen"]) -> "DecoderState":
         """Keep the given rows, in the given order, as many of every sentence that is kept."""
+        rows = rows.to(self.source_visible.device)
         num_sentences = self.source_visible.size(0)
         rows_each = self.past[0].key.size(0) // num_sentences
         sentences = (rows // rows_each).unique_consecutive()
         visible, source = self.source_visible, self.source
-        if not torch.equal(sentences, torch.arange(num_sentences)):
+        if not torch.equal(sentences, torch.arange(num_sentences, device=rows.device)):
             visible = visible[sentences]
             source = tuple(layer.select(sentences) for layer in source)
         return DecoderState(visible, source, tuple(layer.select(rows) for layer in self.past))

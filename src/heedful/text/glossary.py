@@ -1,6 +1,5 @@
 """A glossary: terms that must be translated so, or not at all."""
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from heedful.errors import CorpusError
 from heedful.text.lines import read_lines
 from heedful.text.normalise import normalise
 from heedful.text.spans import Span
+from heedful.text.words import whole_words
 
 
 class Glossary:
@@ -16,8 +16,7 @@ class Glossary:
     def __init__(self, terms: Mapping[str, str]) -> None:
         kept = {normalise(source): normalise(target) for source, target in terms.items()}
         self.terms = {source: target or source for source, target in kept.items() if source}
-        longest_first = sorted(self.terms, key=len, reverse=True)
-        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+        self._pattern = whole_words(self.terms)
 
     def find(self, text: str) -> list[Span]:
         """Find the terms of a text as whole words, the longest first; capitals matter."""

@@ -28,7 +28,10 @@ _VOID = {
 _PICTURE = (
     "[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u2bff\ue000-\uf8ff\U0001f000-\U0001faff]"
 )
-_PICTURES = f"{_PICTURE}(?:{_PICTURE}|[\u200d\ufe0f\u20e3\U000e0020-\U000e007f])*"
+_PICTURES = (
+    f"{_PICTURE}(?:{_PICTURE}|[\u200d\ufe0f\u20e3\U000e0020-\U000e007f])*"
+    "|[0-9#*]\ufe0f?\u20e3|\\S\ufe0f"  # keycaps, and signs that are asked to be pictures
+)
 
 
 Run = tuple[int, int]

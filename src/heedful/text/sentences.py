@@ -43,17 +43,21 @@ _JOINING = _ZERO_WIDTH_JOINER + "🏻🏼🏽🏾🏿"
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 
 
-def cut_text(text: str) -> list[Range]:
-    """Find the ranges to be translated one by one, in order; the rest comes back as it is."""
-    if text.isprintable() and "<" not in text and "  " not in text and _num_bytes(text) <= LONG:
+def cut_text(text: str, longest: int = LONGEST) -> list[Range]:
+    """Find the ranges to be translated one by one, in order; the rest comes back as it is.
+
+    None has more than `longest` bytes, unless it must stay whole.
+    """
+    long = min(LONG, longest)
+    if text.isprintable() and "<" not in text and "  " not in text and _num_bytes(text) <= long:
         return list(_trimmed(text, [(0, len(text))]))  # a line like most others
     unbroken = _mark_insides(text)
     ranges: list[Range] = []
     for start, end in _between_separators(text, unbroken):
-        if _num_bytes(text[start:end]) <= LONG:
+        if _num_bytes(text[start:end]) <= long:
             ranges.append((start, end))
         else:
-            ranges += _cut_passage(text, start, end, unbroken)
+            ranges += _cut_passage(text, start, end, unbroken, longest)
     return ranges
 
 
@@ -80,7 +84,9 @@ def _between_separators(text: str, unbroken: bytearray) -> Iterator[Range]:
     return _trimmed(text, zip(ends[::2], ends[1::2], strict=True))
 
 
-def _cut_passage(text: str, start: int, end: int, unbroken: bytearray) -> Iterator[Range]:
+def _cut_passage(
+    text: str, start: int, end: int, unbroken: bytearray, longest: int
+) -> Iterator[Range]:
     """Cut a long passage into sentences, and sentences that are too long into parts."""
     stops = [
         match.end()
@@ -88,7 +94,7 @@ def _cut_passage(text: str, start: int, end: int, unbroken: bytearray) -> Iterat
         if _ends_sentence(text, match) and not unbroken[match.end()]
     ]
     for first, last in _trimmed(text, pairwise([start, *stops, end])):
-        yield from _trimmed(text, _cut_sentence(text, first, last, unbroken))
+        yield from _trimmed(text, _cut_sentence(text, first, last, unbroken, longest))
 
 
 def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
@@ -100,12 +106,14 @@ def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
     return not _compiled(_ABBREVIATION).search(before)
 
 
-def _cut_sentence(text: str, start: int, end: int, unbroken: bytearray) -> Iterator[Range]:
+def _cut_sentence(
+    text: str, start: int, end: int, unbroken: bytearray, longest: int
+) -> Iterator[Range]:
     """Cut after clauses, else between words, else anywhere but inside what must stay whole."""
-    while _num_bytes(window := text[start : min(end, start + LONGEST)]) > LONGEST or (
-        start + LONGEST < end
+    while _num_bytes(window := text[start : min(end, start + longest)]) > longest or (
+        start + longest < end
     ):
-        fitting = window.encode(errors="surrogatepass")[:LONGEST].decode(errors="ignore")
+        fitting = _in_bytes(window)[:longest].decode(errors="ignore")
         cut = _last_break(text, start, start + len(fitting))
         before, after = unbroken.rfind(0, start, cut + 1), unbroken.find(0, cut)
         cut = min(before if before > start else after, end)
@@ -139,7 +147,11 @@ def _is_joined(text: str, at: int) -> bool:
 
 
 def _num_bytes(text: str) -> int:
-    return len(text.encode(errors="surrogatepass"))
+    return len(_in_bytes(text))
+
+
+def _in_bytes(text: str) -> bytes:
+    return text.encode(errors="replace")  # what is no text is refused later
 
 
 def _trimmed(text: str, ranges: Iterable[Range]) -> Iterator[Range]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+from itertools import filterfalse
 from typing import Literal, NamedTuple
 
 _LARGEST_SPELT_OUT = 12  # "2 men" is "zwei Männer"; above this, digits are expected to stay
@@ -25,7 +26,10 @@ _COPY = r"""
   | \\[nrt](?![a-z])                                           # a line end spelt out
 """
 _HINT = r"[@{$%&\\]|://|www\."  # without any of these there is nothing to copy
-_NUMBER = r"(?<![\w:.,])\d+(?:[.,'’\u00a0\u202f\u2009]\d+)*(?![\w:])"
+_NUMBER = r"""(?<![\w:.,])(?:
+    \d{1,3}(?:[ ]\d{3})+(?!\d)(?:[.,]\d+)?                     # 10 000
+  | \d+(?:[.,'’\u00a0\u202f\u2009]\d+)*                        # 10,000.5
+)(?!\w|:\d)"""
 _WRITTEN_NUMBER = r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*"
 
 
@@ -57,14 +61,21 @@ def find_copies(text: str) -> list[Span]:
 
 
 def find_unreadable(text: str, unknown: Collection[str]) -> list[Span]:
-    """Find the words that have only letters which a vocabulary does not know."""
-    if not unknown:
+    """Find symbols that a vocabulary does not know, and words that have only such letters."""
+    patterns = []
+    if letters := _any_of(filter(str.isalpha, unknown)):
+        patterns.append(rf"(?<!\w){letters}(?: {letters})*(?!\w)")
+    if symbols := _any_of(filterfalse(str.isalpha, unknown)):
+        patterns.append(symbols)
+    if not patterns:
         return []
-    letters = f"[{re.escape(''.join(sorted(unknown)))}]+"
-    return [
-        Span(match.start(), match.end(), match.group(), "copy")
-        for match in re.finditer(rf"(?<!\w){letters}(?: {letters})*(?!\w)", text)
-    ]
+    matches = re.finditer("|".join(patterns), text)
+    return [Span(m.start(), m.end(), m.group(), "copy") for m in matches]
+
+
+def _any_of(characters: Iterable[str]) -> str:
+    escaped = re.escape("".join(sorted(characters)))
+    return f"[{escaped}]+" if escaped else ""
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
@@ -93,6 +104,10 @@ def digits(text: str) -> str:
 
 
 def written_digits(text: str) -> Iterator[str]:
-    """List the digits of every number in a text, however their groups are set apart."""
+    """List the digits of every number in a text, however their groups are set apart.
+
+    What spaces set apart may be one number or several, so both are listed.
+    """
     for match in _compiled(_WRITTEN_NUMBER).finditer(text):
-        yield digits(match.group())
+        parts = match.group().split(" ")
+        yield from map(digits, [match.group(), *parts] if len(parts) > 1 else parts)

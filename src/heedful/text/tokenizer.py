@@ -4,6 +4,7 @@ import codecs
 import io
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -76,6 +77,11 @@ class Tokenizer:
         )
         return range(_NUM_RESERVED, next(characters, self.vocab_size))
 
+    @property
+    def learned_ids(self) -> range:
+        """The pieces that spell text themselves: neither reserved nor a byte."""
+        return range(_NUM_RESERVED, self.vocab_size)
+
     def encode(self, text: str) -> list[int]:
         """Cut a text into piece ids, without BOS and EOS."""
         if _SURROGATES.search(text):
@@ -111,10 +117,12 @@ class Tokenizer:
             self._known[text] = self._processor.piece_to_id(text) != UNK
         return self._known[text]
 
-    def unknown_letters(self, text: str) -> set[str]:
-        """Return the letters of a text that have no piece of their own."""
+    def unknown_characters(self, text: str) -> set[str]:
+        """Return the letters and symbols of a text that have no piece of their own."""
         new = set(text) - self._readable
-        unknown = {letter for letter in new if letter.isalpha() and not self.knows(letter)}
+        unknown = {
+            character for character in new if _is_said(character) and not self.knows(character)
+        }
         self._readable |= new - unknown
         return unknown
 
@@ -162,6 +170,11 @@ def train_tokenizer(
         minloglevel=2,
     )
     return Tokenizer(model.getvalue())
+
+
+def _is_said(character: str) -> bool:
+    """Whether a translation must not lack it: a letter, a symbol such as €, a fraction."""
+    return character.isalpha() or unicodedata.category(character) in ("Sc", "Sm", "So", "No")
 
 
 def choose_vocab_size(num_bytes: int | float) -> int:

@@ -27,14 +27,23 @@ class Word(NamedTuple):
     """Whether it stands as it must, so that nobody may change it."""
 
 
+_LETTER = f"(?![{_IDEOGRAPHS}])[\\w{_MARKS}]"
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
-    return re.compile(f"(?:(?![{_IDEOGRAPHS}])[\\w{_MARKS}])+|\\S")
+    return re.compile(rf"(?:{_LETTER})+|\S")
 
 
 def find_words(text: str) -> list[tuple[int, int]]:
     """Find where each word starts and ends; a symbol or an ideograph is a word of its own."""
     return [match.span() for match in _pattern().finditer(text)]
+
+
+def whole_words(texts: Iterable[str]) -> re.Pattern[str]:
+    """Match any of the texts where it is no part of a longer word; the longest that is there."""
+    longest_first = "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+    return re.compile(rf"(?<!{_LETTER})(?:{longest_first})(?!{_LETTER})")
 
 
 def join_words(words: Iterable[Word]) -> str:
