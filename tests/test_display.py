@@ -106,7 +106,7 @@ def test_a_diverging_loss_is_told_with_what_is_done_about_it():
         number=1_137, loss=34.2, perplexity=9.0, learning_rate=1.0, num_pieces=9, seconds=1.0
     )
 
-    text = told(RolledBack(diverged=step, best_loss=4.1, step=1_000, rate_scale=0.25))
+    text = told(RolledBack(diverged=step, loss=34.2, best_loss=4.1, step=1_000, rate_scale=0.25))
 
     assert text.startswith(
         "step 1,137: the loss diverges (34.20, its best was 4.10); "

@@ -46,6 +46,16 @@ def test_each_side_is_put_beside_what_a_model_makes_of_it_if_that_is_new(forward
     assert lines.split("\n") == ["cat\tkater", *added]
 
 
+def test_pairs_for_which_there_is_no_time_stay_alone_and_none_is_lost(monkeypatch):
+    monkeypatch.setattr(diversifying, "CHUNK", 1)
+    models = Phrasebook(a="x", b="y"), Phrasebook(A="a", B="b")
+    times = iter([True, True, False])
+
+    found = list(diversified(["a\tA", "b\tB", "c\tC", "d\tD"], *models, lambda: next(times)))
+
+    assert found == ["a\tA\na\tx", "b\tB\nb\ty", "c\tC", "d\tD"]
+
+
 @pytest.fixture(scope="module")
 def backward(tmp_path_factory) -> ModelFolder:
     """The model of the other tests the other way around."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from heedful.display import show
 from heedful.doctor import Diagnosis, attend, watch
 from heedful.evaluation import Score
-from heedful.events import Finished, RolledBack, Started, Validation
+from heedful.events import Finished, Lesson, RolledBack, Started, Validation
 from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.recipe import load_recipe
@@ -301,11 +301,20 @@ def test_a_task_with_few_answers_may_have_few_outputs():
 
 def test_what_a_roll_back_undid_is_forgotten():
     before, *undone = overfitted(20.0, 21.0, 20.0, 19.0)
-    back = RolledBack(diverged=step(3_900), best_loss=2.0, step=1_000, rate_scale=0.5)
+    back = RolledBack(diverged=step(3_900), loss=9.0, best_loss=2.0, step=1_000, rate_scale=0.5)
     after = overfitted(20.0, 21.0, 20.0)[1:]
 
     assert diagnoses([before, *undone[:2], back, *after]).keys() == {"learning rate too high"}
     assert "overfitting" in diagnoses([before, *undone[:2], *after])
+
+
+def test_a_loss_that_explodes_while_it_is_refined_is_no_matter_of_the_peak_rate():
+    back = RolledBack(diverged=step(10), loss=9.0, best_loss=2.0, step=0, rate_scale=0.5)
+
+    found = diagnoses([Lesson(about="refining"), step(9), back])["learning rate too high"]
+
+    assert found.seen == "training loss rose from 2.00 to 9.00"
+    assert "refine for a shorter time" in found.advice
 
 
 def test_what_went_before_an_interruption_is_remembered():

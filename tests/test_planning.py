@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 import torch
 
+from heedful import planning
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
 from heedful.planning import (
@@ -17,6 +18,7 @@ from heedful.planning import (
     readable_bytes,
 )
 from heedful.recipe import load_recipe
+from heedful.text.batches import training_batches
 from heedful.text.prepare import prepare
 from heedful.training.budget import Stopwatch
 
@@ -138,6 +140,27 @@ def test_too_short_a_time_is_refused_with_what_would_do():
         r"about 3; give at least 0\.3",
     ):
         plan(0.2, preparing=9.0)
+
+
+def test_the_machine_is_not_measured_by_batches_that_take_minutes(tmp_path, corpus, monkeypatch):
+    recipe = load_recipe("paper", **corpus).within(60)
+    prepared = prepare(tmp_path / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+    sizes = {"num_layers": 1, "d_model": 16, "d_ff": 16, "num_heads": 1}
+    small = replace(recipe, model=sizes, stated=recipe.stated | {("model", "num_layers")})
+    asked = []
+
+    def recorded(*pairs, batch_tokens, **options):
+        asked.append(batch_tokens)
+        return training_batches(*pairs, batch_tokens=batch_tokens, **options)
+
+    monkeypatch.setattr(planning, "training_batches", recorded)
+    ticks = count()
+    stopwatch = Stopwatch(clock=lambda: float(next(ticks)))
+    made = make_plan(small, prepared, stopwatch, torch.device("cpu"))
+
+    assert asked == [4_096]
+    assert recipe.training.batch_tokens == 25_000
+    assert made.steps > 0
 
 
 def test_a_plan_is_made_from_real_steps(tmp_path, corpus):

@@ -10,7 +10,13 @@ from heedful import refining, translating
 from heedful.decoding.sentence import Candidate
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
-from heedful.errors import ConfigError, StoppedError, StorageError, TooShortError
+from heedful.errors import (
+    ConfigError,
+    StoppedError,
+    StorageError,
+    TooShortError,
+    TrainingError,
+)
 from heedful.evaluation import likeness
 from heedful.events import Finished, Lesson
 from heedful.recipe import load_recipe
@@ -19,7 +25,7 @@ from heedful.run import train_model
 from heedful.text import prepare
 from heedful.text.corpus import read_pairs
 from heedful.text.prepare import PreparedCorpus, write_rows
-from heedful.training.trainer import Step
+from heedful.training.trainer import Step, Trainer
 from tests.conftest import TINY_RECIPE, write_corpus
 
 slow = pytest.mark.slow  # each run trains two models
@@ -173,7 +179,7 @@ def test_it_learns_from_every_pair_and_from_the_best_and_the_worst_of_it(
 
 
 @slow
-@pytest.mark.parametrize("number", [3, 8])
+@pytest.mark.parametrize("number", [3, 8, 9])
 def test_a_run_that_stops_in_any_lesson_goes_on_to_the_same_weights(
     refined_recipe, events, tmp_path, number
 ):
@@ -205,6 +211,52 @@ def test_a_model_that_is_stopped_while_it_judges_says_how_to_go_on(
 
     assert first == Lesson(about="judging")
     assert finished.folder.judged_file.read_bytes() == events[-1].folder.judged_file.read_bytes()
+
+
+@slow
+def test_once_it_is_judged_the_recipe_must_stay_the_same(refined_recipe, tmp_path):
+    run = train_model(refined_recipe, tmp_path / "model")
+    list(takewhile(lambda event: event != Lesson(about="judging"), run))
+    run.close()
+    other = replace(refined_recipe.training, refining=0.9)
+
+    with pytest.raises(
+        ConfigError, match=r"holds a run with \[training\] refining = .*, now it is 0.9"
+    ):
+        list(train_model(replace(refined_recipe, training=other), tmp_path / "model"))
+
+
+@slow
+def test_the_curves_show_all_of_it(events):
+    folder = events[-1].folder
+    first = folder.training / "first" / "curves.csv"
+
+    rows = folder.curves_file.read_text().splitlines()
+
+    before = first.read_text().splitlines()
+    assert rows[: len(before)] == before
+    steps = [int(row.split(",")[0]) for row in rows[1:]]
+    assert steps == sorted(set(steps))
+    assert len(rows) > len(before)
+
+
+@slow
+def test_running_out_of_memory_while_it_is_refined_leaves_the_model_before(
+    refined_recipe, tmp_path, monkeypatch
+):
+    def fail(*_):
+        raise MemoryError
+
+    run = train_model(refined_recipe, tmp_path / "model")
+    list(takewhile(lambda event: event != Lesson(about="refining"), run))
+    monkeypatch.setattr(Trainer, "rehearse", fail)
+
+    with pytest.raises(TrainingError, match=r"while it is refined; .* run the same command again"):
+        list(run)
+    monkeypatch.undo()
+    *_, finished = train_model(refined_recipe, tmp_path / "model")
+
+    assert isinstance(finished, Finished)
 
 
 @slow

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import StoppedError, TrainingError
-from heedful.events import Finished, RolledBack, Started, Validation, WentBack
+from heedful.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.training.trainer import Step, Trainer
@@ -243,6 +243,37 @@ def test_running_out_of_memory_happens_before_the_first_step_and_comes_with_advi
     smaller.write_text(Path(recipe_file).read_text().replace("256", "128"))
     *_, finished = train_model(load_recipe(str(smaller), **corpus), tmp_path / "model")
     assert isinstance(finished, Finished)  # the advice can be followed in the same folder
+
+
+def test_long_sentences_can_be_left_out_once_memory_has_run_out(
+    corpus, recipe_file, tmp_path, monkeypatch
+):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(Trainer, "rehearse", fail)
+    with pytest.raises(TrainingError, match="out of memory"):
+        list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+    monkeypatch.undo()
+    shorter = tmp_path / "shorter.toml"
+    shorter.write_text(f"{Path(recipe_file).read_text()}\n[cleaning]\nmax_characters = 9\n")
+
+    events = list(train_model(load_recipe(str(shorter), **corpus), tmp_path / "model"))
+
+    (prepared,) = [event for event in events if isinstance(event, Prepared)]
+    assert prepared.report.too_long > 0
+
+
+def test_running_out_of_memory_while_the_time_is_planned_comes_with_advice(
+    corpus, recipe_file, tmp_path, monkeypatch
+):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(Trainer, "steps", fail)
+
+    with pytest.raises(TrainingError, match="out of memory with batches of 256 tokens; lower"):
+        list(train_model(load_recipe(recipe_file, **corpus).within(1), tmp_path / "model"))
 
 
 def test_another_error_of_torch_stays_a_traceback(corpus, recipe_file, tmp_path, monkeypatch):

@@ -216,7 +216,7 @@ def _line(event: Lesson | Prepared | Plan | WentBack | RolledBack) -> str:
             return f"{'; '.join(event.damage)}; going on {_from_where(event.step)}"
         case RolledBack():
             return (
-                f"step {event.diverged.number:,}: the loss diverges ({event.diverged.loss:.2f}, "
+                f"step {event.diverged.number:,}: the loss diverges ({event.loss:.2f}, "
                 f"its best was {event.best_loss:.2f}); going on {_from_where(event.step)} at "
                 f"{event.rate_scale:g} of the scheduled learning rate"
             )

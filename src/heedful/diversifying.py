@@ -6,11 +6,11 @@ learns what is common to many ways of saying the same.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
-from itertools import tee
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, tee
 from pathlib import Path
 
-from heedful.decoding.translator import Translation, Translator, load
+from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import ModelFolderError
 from heedful.folder import ModelFolder
 from heedful.text.normalise import normalise
@@ -24,8 +24,12 @@ def diversify(
     *,
     resume: bool = False,
     stop: threading.Event | None = None,
+    has_time: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Write a TSV of the pairs that one model learned from, and of what both make of them."""
+    """Write a TSV of the pairs that one model learned from, and of what both make of them.
+
+    When there is no more time, the pairs that are left stay alone.
+    """
     corpus = ModelFolder(forward).corpus / "train.tsv"
     _refuse_same_direction(forward, backward)
     if not corpus.exists():
@@ -37,16 +41,30 @@ def diversify(
     translate_file(
         corpus,
         output,
-        lambda lines: diversified(lines, *translators),
+        lambda lines: diversified(lines, *translators, has_time),
         about,
         resume=resume,
         stop=stop,
     )
 
 
-def diversified(lines: Iterable[str], forward: Translator, backward: Translator) -> Iterator[str]:
-    """Yield for every pair of a TSV its own line, and those that the models add to it."""
-    pairs, sources, targets = tee(lines, 3)
+def diversified(
+    lines: Iterable[str],
+    forward: Translator,
+    backward: Translator,
+    has_time: Callable[[], bool] = lambda: True,
+) -> Iterator[str]:
+    """Yield for every pair of a TSV its own line, and those that the models add to it in time."""
+    lines, late = iter(lines), list[str]()
+
+    def timely() -> Iterator[str]:
+        for number, line in enumerate(lines):
+            if number % CHUNK == 0 and not has_time():
+                late.append(line)
+                return
+            yield line
+
+    pairs, sources, targets = tee(timely(), 3)
     for pair, translation, origin in zip(
         pairs,
         forward.translate_lines(line.split("\t")[0] for line in sources),
@@ -60,6 +78,7 @@ def diversified(lines: Iterable[str], forward: Translator, backward: Translator)
             *(f"{text}\t{target}" for text in _usable(origin)),
         ]
         yield "\n".join(dict.fromkeys(rows))
+    yield from chain(late, lines)
 
 
 def _usable(translation: Translation) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.events import Event, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.folder import ModelFolder, write_atomically
 from heedful.text.alignment import Misalignment, find_misalignment
 from heedful.text.pair_ids import PairIds
@@ -84,10 +84,13 @@ class _Chart:
         self.unigram_loss = math.inf
         self.peak_rate, self.peak_step = 0.0, 0
         self.validations: list[Validation] = []
+        self.refines = False
 
     def read(self, event: Event) -> Iterator[Diagnosis]:
         """Take an event down and tell what is wrong by now."""
         match event:
+            case Lesson():
+                self.refines = event.about == "refining"
             case Prepared():
                 self.unigram_loss = _unigram_loss(event)
                 yield from _examine(event.corpus)
@@ -124,7 +127,7 @@ class _Chart:
         return Diagnosis(
             name="learning rate too high",
             step=event.diverged.number,
-            seen=f"training loss rose from {event.best_loss:.2f} to {event.diverged.loss:.2f}",
+            seen=f"training loss rose from {event.best_loss:.2f} to {event.loss:.2f}",
             meaning=f"steps at a rate of {event.diverged.learning_rate:.1e} overshoot",
             advice=self._lower_the_rate(),
         )
@@ -142,6 +145,8 @@ class _Chart:
             )
 
     def _lower_the_rate(self) -> str:
+        if self.refines:
+            return "Train into another folder, and refine for a shorter time or not at all"
         return (
             f"Train into another folder with peak_rate = {self.peak_rate / 4:.0e} or with more "
             "warmup_steps"

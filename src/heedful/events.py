@@ -96,8 +96,10 @@ class RolledBack:
     """The loss diverged, so training goes on from an earlier step at half the learning rate."""
 
     diverged: Step
+    loss: float
+    """What the training loss has become; while a model is refined, the loss of the pieces."""
     best_loss: float
-    """The lowest running mean of the training loss before."""
+    """The lowest running mean of it before."""
     step: int
     rate_scale: float
     """The part of the scheduled learning rate that is left."""

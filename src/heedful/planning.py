@@ -38,6 +38,7 @@ _READING_RATE = 60_000.0  # bytes a second that a small model learns from on two
 
 _MEASURING_SHARE = 0.02  # of the time, for each size
 _MEASURING_SECONDS = 3.0  # at most
+_MEASURED_TOKENS = 4_096  # of a batch, at most: larger ones are no faster, and take long
 
 _SIZES = {("model", name) for name in SIZE_NAMES}
 _SCHEDULE = {
@@ -174,10 +175,11 @@ def _pieces_learned(
 ) -> tuple[float, float]:
     """Train for some seconds and forget it; return the pieces per second and per step."""
     config = recipe.training
+    measured_tokens = min(config.batch_tokens, _MEASURED_TOKENS)
     model = Transformer(recipe.model_config(corpus.tokenizer.vocab_size)).to(device)
     batches = training_batches(
         corpus.train,
-        batch_tokens=config.batch_tokens,
+        batch_tokens=measured_tokens,
         seed=config.seed,
         joined=config.joined,
         break_pieces=PieceDropout(corpus.tokenizer, config.piece_dropout),
@@ -189,7 +191,8 @@ def _pieces_learned(
     while (spent := stopwatch.seconds - began) < seconds:
         made.append(next(steps))
     num_pieces = sum(step.num_pieces for step in made)
-    return num_pieces / spent, num_pieces / len(made)
+    per_step = num_pieces / len(made) * config.batch_tokens / measured_tokens
+    return num_pieces / spent, per_step
 
 
 def _largest_worthwhile(sizes: Iterable[Size], seconds: float) -> Size:

@@ -36,6 +36,7 @@ _STRENGTH = 4.0  # weight of either, by how far they are apart in BLEU from 0 to
 _RATE = 0.06  # of the highest that it was trained with
 _WARMUP_STEPS = 50
 _JUDGING_SHARE = 0.3  # of the minutes, at most
+_MOST_A_SECOND = 5_000  # pairs that any machine judges
 
 
 def first_model(folder: ModelFolder) -> ModelFolder:
@@ -67,6 +68,7 @@ def make_ready(
             yield from part_of(config.minutes, config.first_minutes, whose, events)
         finally:
             remove_if_empty(folder.training, folder.path)
+    processes.by_first(_write_recipe, folder, recipe)  # from here on it must stay the same
     if not processes.by_first(folder.judged_ids.is_dir):
         yield Lesson(about="judging")
         stopwatch.restart()  # refining has minutes of its own
@@ -75,16 +77,20 @@ def make_ready(
 
 
 def begin_refining(folder: ModelFolder, recipe: Recipe) -> tuple[PreparedCorpus, Recipe]:
-    """Write the recipe of all of it, as the first model completed it; return that of the rest."""
-    first = first_model(folder)
-    completed = load_recipe(str(first.recipe_file))
+    """Prepare what it is validated on; return that, and the recipe of the rest."""
+    rest = _rest(_write_recipe(folder, recipe))
+    return prepared(folder, rest, first_model(folder).tokenizer()), rest
+
+
+def _write_recipe(folder: ModelFolder, recipe: Recipe) -> Recipe:
+    """Write and return the recipe of all of it, as the first model completed it."""
+    completed = load_recipe(str(first_model(folder).recipe_file))
     training = replace(
         completed.training, minutes=recipe.training.minutes, refining=recipe.training.refining
     )
     whole = replace(completed, data=recipe.data, training=training)
     write_atomically(folder.recipe_file, whole.toml())
-    rest = _rest(whole)
-    return prepared(folder, rest, first.tokenizer()), rest
+    return whole
 
 
 def _rest(recipe: Recipe) -> Recipe:
@@ -152,12 +158,13 @@ def _judge(
 def _rows_of_use(corpus: PreparedCorpus, config: TrainingConfig) -> list[int]:
     """Put the pairs in an order by chance: as many as the steps will see, three ways each.
 
-    Where minutes are counted, it is all of them.
+    Where minutes are counted, it is as many as could ever be judged in time.
     """
     lengths = corpus.train.lengths.max(axis=1) + 1  # EOS
     seen = config.steps * config.accumulate * config.batch_tokens / (3 * lengths.mean())
+    in_time = max(60 * config.minutes * _JUDGING_SHARE * _MOST_A_SECOND, CHUNK)
     order = np.random.default_rng(config.seed).permutation(len(lengths))
-    rows: list[int] = order[: math.ceil(seen) or None].tolist()
+    rows: list[int] = order[: math.ceil(seen or in_time)].tolist()
     return rows
 
 

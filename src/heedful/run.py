@@ -1,5 +1,6 @@
 """One training run, from text files to a finished model folder."""
 
+import gc
 import json
 import math
 import platform
@@ -75,37 +76,39 @@ def train_model(
     keep_freed_memory()
     processes.by_first(enrol, folder, recipe, processes.device)
     train = partial(train_model, stop=stop, processes=processes, stopwatch=stopwatch)
-    first, plan = None, None
+    first, plan, run = None, None, None
     if recipe.training.refining:
         yield from make_ready(recipe, folder, train, stop, stopwatch, processes)
         first = first_model(folder)
-        corpus, recipe = processes.by_first(begin_refining, folder, recipe)
-    else:
-        if recipe.training.teachers:
-            yield from teach(recipe, folder, train, stop, stopwatch, processes)
-        corpus, recipe, plan = processes.by_first(
-            begin, folder, recipe, processes.device, stopwatch
-        )
-    require_shared_folder(corpus, processes)
-    run = _Run(recipe, folder, corpus, stop, processes, stopwatch, first)
-    yield Prepared(
-        corpus=corpus,
-        report=corpus.report,
-        valid_report=corpus.valid_report,
-        num_train=len(run.train),
-        num_valid=len(run.valid),
-        vocab_size=run.tokenizer.vocab_size,
-    )
-    if plan:
-        yield plan
+    elif recipe.training.teachers:
+        yield from teach(recipe, folder, train, stop, stopwatch, processes)
+    gc.collect()  # the models of these lessons would stay in memory for a while
     try:
+        if first:
+            corpus, recipe = processes.by_first(begin_refining, folder, recipe)
+        else:
+            corpus, recipe, plan = processes.by_first(
+                begin, folder, recipe, processes.device, stopwatch
+            )
+        require_shared_folder(corpus, processes)
+        run = _Run(recipe, folder, corpus, stop, processes, stopwatch, first)
+        yield Prepared(
+            corpus=corpus,
+            report=corpus.report,
+            valid_report=corpus.valid_report,
+            num_train=len(run.train),
+            num_valid=len(run.valid),
+            vocab_size=run.tokenizer.vocab_size,
+        )
+        if plan:
+            yield plan
         yield from run.events()
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-        if run.trainer.number == 0:
+        if not first and (not run or run.trainer.number == 0):
             folder.recipe_file.unlink(missing_ok=True)  # nothing is lost by another recipe
-        raise _out_of_memory(folder, recipe) from error
+        raise _out_of_memory(folder, recipe, first) from error
 
 
 @dataclass
@@ -246,8 +249,7 @@ class _Run:
         while not self._is_over():
             for step in self.trainer.steps(self._batches()):
                 yield step
-                # While it is refined the loss has no floor; what it says of its pieces has.
-                self.watch.add(math.log(step.perplexity) if self.first else step.loss)
+                self.watch.add(self._watched_loss(step))
                 self.stretch.add(step)
                 is_due = step.number % config.validate_every == 0 or self._is_overdue()
                 if is_due and not self.watch.has_diverged:
@@ -259,6 +261,10 @@ class _Run:
                     self.processes.by_first(self._save_and_stop)
                 if self._is_over():
                     break
+
+    def _watched_loss(self, step: Step) -> float:
+        """While it is refined the loss has no floor; what it says of its pieces has."""
+        return math.log(step.perplexity) if self.first else step.loss
 
     def _batches(self) -> Iterator[Batch]:
         config = self.recipe.training
@@ -323,7 +329,19 @@ class _Run:
 
     def _save(self) -> None:
         self.checkpoints.save(self._state())
-        write_curves(self.folder, self.history)
+        write_curves(self.folder, self._whole_history())
+
+    def _whole_history(self) -> list[dict[str, Any]]:
+        """What is known of the run so far, and of the training before it was refined."""
+        if not self.first:
+            return self.history
+        before = self.first.provenance()
+        steps, seconds = (before["training"][name] for name in ("steps", "seconds"))
+        later = [
+            {**past, "step": steps + past["step"], "seconds": seconds + past["seconds"]}
+            for past in self.history
+        ]
+        return [{**past, "progress": None} for past in (*before["history"], *later)]
 
     def _expected_bleu(self, progress: float | None, value: float) -> float | None:
         if progress is None:
@@ -348,6 +366,7 @@ class _Run:
         self.trainer.rate_scale = rate_scale
         yield RolledBack(
             diverged=diverged,
+            loss=self._watched_loss(diverged),
             best_loss=best_loss,
             step=self.trainer.number,
             rate_scale=rate_scale,
@@ -357,12 +376,17 @@ class _Run:
         """Drop what was saved after the loss was sound, if there is sense in another try."""
         if rate_scale < LOWEST_RATE_SCALE:
             config = self.recipe.training
+            advice = (
+                "refining for a shorter time, or not at all"
+                if self.first
+                else f"a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
+                f"(now {config.warmup_steps:,})"
+            )
             raise TrainingError(
                 f"{self.folder.path}: the loss diverges at step {diverged.number} "
-                f"({diverged.loss:.2f}, its best was {self.watch.best:.2f}), also with the "
-                f"learning rate at {self.trainer.rate_scale:g} of the schedule; train into another "
-                f"folder with a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
-                f"(now {config.warmup_steps:,})"
+                f"({self._watched_loss(diverged):.2f}, its best was {self.watch.best:.2f}), also "
+                f"with the learning rate at {self.trainer.rate_scale:g} of the schedule; train "
+                f"into another folder with {advice}"
             )
         sound = [p["step"] for p in self.history if self.watch.is_sound(p["running_loss"])]
         self.checkpoints.drop_after(max(sound, default=0))
@@ -452,7 +476,7 @@ class _Run:
             stopped_early=stopped_early,
             seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
         )
-        write_curves(self.folder, self.history)
+        write_curves(self.folder, self._whole_history())
         provenance = self._provenance(finished)
         write_atomically(self.folder.card_file, model_card(provenance))
         write_atomically(self.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
@@ -518,8 +542,13 @@ def _validation_of(past: dict[str, Any]) -> Validation:
     return Validation(**kept | {"bleu": Score(**past["bleu"])})
 
 
-def _out_of_memory(folder: ModelFolder, recipe: Recipe) -> TrainingError:
+def _out_of_memory(folder: ModelFolder, recipe: Recipe, first: ModelFolder | None) -> TrainingError:
     training, cleaning = recipe.training, recipe.cleaning
+    if first:
+        return TrainingError(
+            f"{folder.path}: out of memory while it is refined; free some and run the same command "
+            f"again, or take the model as it was before, which is whole, in {first.path}"
+        )
     return TrainingError(
         f"{folder.path}: out of memory with batches of {training.batch_tokens:,} tokens; lower "
         f"batch_tokens and raise accumulate (now {training.accumulate}) by as much, or leave out "

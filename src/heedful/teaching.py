@@ -3,6 +3,7 @@
 One translates as the model will, the other the opposite way (decision 16).
 """
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,6 +18,8 @@ from heedful.processes import Processes
 from heedful.recipe import Recipe
 from heedful.text.prepare import PreparedCorpus, write_exchanged
 from heedful.training.budget import Stopwatch
+
+_TRANSLATING_SHARE = 0.3  # of the minutes of the model itself, at most
 
 Train = Callable[[Recipe, Path], Iterator[Event]]
 
@@ -49,7 +52,15 @@ def teach(
             yield from part_of(*minutes, "each teacher", train(lesson, backward.path))
         yield Lesson(about="translating")
         stopwatch.restart()
-        processes.by_first(_translate, forward, backward, folder.taught_file, stop)
+        limit = _TRANSLATING_SHARE * 60 * recipe.training.own_minutes or math.inf
+        processes.by_first(
+            _translate,
+            forward,
+            backward,
+            folder.taught_file,
+            stop,
+            lambda: stopwatch.seconds < limit,
+        )
     yield Lesson(about="model")
 
 
@@ -63,12 +74,16 @@ def _lesson(recipe: Recipe) -> Recipe:
 
 
 def _translate(
-    forward: ModelFolder, backward: ModelFolder, taught: Path, stop: threading.Event
+    forward: ModelFolder,
+    backward: ModelFolder,
+    taught: Path,
+    stop: threading.Event,
+    has_time: Callable[[], bool],
 ) -> None:
     if taught.exists():
         return
     try:
-        diversify(forward.path, backward.path, taught, resume=True, stop=stop)
+        diversify(forward.path, backward.path, taught, resume=True, stop=stop, has_time=has_time)
     except StoppedError as error:
         raise StoppedError(
             "stopped while the teachers translate; run the same command to go on"

@@ -66,6 +66,29 @@ def test_what_is_dropped_of_validation_files_is_told(tmp_path):
     assert str(corpus.report) == "60 of 60 pairs kept"
 
 
+def test_a_corpus_that_was_prepared_in_another_way_is_prepared_anew(tmp_path):
+    data, folder = write_corpus(tmp_path), tmp_path / "corpus"
+    vocabulary = prepared(tmp_path, data).tokenizer
+
+    smaller = prepare(folder, data, CleaningConfig(), TokenizerConfig(vocab_size=330)).tokenizer
+    shorter = prepare(folder, data, CleaningConfig(max_characters=19), TokenizerConfig()).report
+    given = prepare(folder, data, CleaningConfig(), TokenizerConfig(), vocabulary=smaller).tokenizer
+
+    assert vocabulary.vocab_size != smaller.vocab_size == 330
+    assert shorter.too_long == 50  # all with numbers of two digits
+    assert given.model == smaller.model
+
+
+def test_a_file_is_known_by_what_is_in_it(tmp_path):
+    data = write_corpus(tmp_path)
+    before = prepared(tmp_path, data)
+    (tmp_path / "a.en").rename(tmp_path / "b.en")
+
+    again = prepared(tmp_path, replace(data, source=str(tmp_path / "b.en")))
+
+    assert again.about == before.about
+
+
 def test_a_prepared_corpus_is_taken_again_and_other_files_are_refused(tmp_path):
     data = write_corpus(tmp_path)
     first = prepared(tmp_path, data)

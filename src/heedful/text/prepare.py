@@ -122,6 +122,8 @@ def prepare(
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
+    One that was prepared in another way, for a run that never began, is prepared anew.
+
     The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given;
     they do not change how large a vocabulary is chosen.
     A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`; none
@@ -134,7 +136,7 @@ def prepare(
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
-        if PreparedCorpus(folder).is_taught == bool(taught):
+        if _is_prepared_so(PreparedCorpus(folder), settings, bool(taught), vocabulary):
             return PreparedCorpus(folder)
     shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
@@ -161,12 +163,28 @@ def prepare(
 def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:
     before = PreparedCorpus(folder).about["made_from"]
     for old, new in zip_longest(before["files"], made_from["files"]):
-        if old != new:
+        if not old or not new or old["sha256"] != new["sha256"]:
             name = (new or old)["name"]
             raise ModelFolderError(
                 f"{folder} was made from other files: {name} is not what it was; "
                 "restore it, or choose another folder"
             )
+
+
+def _is_prepared_so(
+    corpus: PreparedCorpus,
+    settings: dict[str, Any],
+    is_taught: bool,
+    vocabulary: Tokenizer | None,
+) -> bool:
+    before = corpus.about["made_from"]["settings"]
+    has_vocabulary = (
+        corpus.tokenizer.model == vocabulary.model
+        if vocabulary
+        else before["tokenizer"] == settings["tokenizer"]
+    )
+    is_clean = before["cleaning"] == settings["cleaning"]
+    return corpus.is_taught == is_taught and is_clean and has_vocabulary
 
 
 def _write_text(
