@@ -118,6 +118,27 @@ def test_the_n_best_are_those_found_by_hand():
     assert totals == sorted(totals, reverse=True)
 
 
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_a_sentence_that_is_done_leaves_the_batch(beam_size):
+    short = language(BOS_A=1.0, A_EOS=1.0)
+    long = language(BOS_A=1.0, A_B=1.0, B_B=0.9, B_EOS=0.1)
+    num_rows = []
+
+    def counted(last, state):
+        num_rows.append(len(last))
+        return step(last, state)
+
+    state, limits = Bigrams(torch.stack([short, long])), [9, 9]
+    if beam_size == 1:
+        greedy_search(counted, state, limits)
+    else:
+        beam_search(counted, state, limits, SearchConfig(beam_size=beam_size))
+
+    assert num_rows[0] == 2
+    assert max(num_rows) == 2 * beam_size
+    assert num_rows[-1] == beam_size
+
+
 def test_several_sentences_are_searched_at_once_each_in_its_own_language():
     (misleading, plain) = search(MISLEADING, PLAIN, beam_size=2)
 

@@ -64,6 +64,15 @@ def test_one_pass_over_all_positions_equals_decoding_step_by_step(model):
     assert state.length == 4
 
 
+def test_selecting_all_rows_as_they_are_copies_nothing(model):
+    _, state = model.decode(
+        torch.tensor([[BOS], [BOS]]), model.encode(torch.tensor([[4, 5], [6, 7]]))
+    )
+
+    assert state.select(torch.tensor([0, 1])) is state
+    assert state.select(torch.tensor([1, 0])) is not state
+
+
 def test_selecting_rows_of_the_state_reorders_what_they_say(model):
     source = torch.tensor([[4, 5, EOS], [6, 7, EOS]])
     _, state = model.decode(torch.tensor([[BOS], [BOS]]), model.encode(source))

@@ -126,8 +126,10 @@ class DecoderState:
     def select(self, rows: Int[Tensor, " chosen"]) -> "DecoderState":
         """Keep the given rows, in the given order, as many of every sentence that is kept."""
         rows = rows.to(self.source_visible.device)
-        num_sentences = self.source_visible.size(0)
-        rows_each = self.past[0].key.size(0) // num_sentences
+        num_rows, num_sentences = self.past[0].key.size(0), self.source_visible.size(0)
+        if torch.equal(rows, torch.arange(num_rows, device=rows.device)):
+            return self
+        rows_each = num_rows // num_sentences
         sentences = (rows // rows_each).unique_consecutive()
         visible, source = self.source_visible, self.source
         if not torch.equal(sentences, torch.arange(num_sentences, device=rows.device)):
