@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+ON_ALL_CORES := -n auto --dist worksteal
 
 .PHONY: help setup demo test check format bench-train bench-programs bench-translate bench-alignment clean
 
@@ -21,13 +22,13 @@ demo: $(READY)  ## train a translator from nothing, score it, look inside (under
 	@$(BIN)/heedful demo --out build/demo
 
 test: $(READY)  ## run every test
-	$(BIN)/pytest
+	$(BIN)/pytest $(ON_ALL_CORES)
 
 check: $(READY)  ## format, lint, types and the fast tests, as before every commit
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest $(ON_ALL_CORES) -m 'not slow'
 
 format: $(READY)  ## put the code in shape
 	$(BIN)/ruff check --fix .

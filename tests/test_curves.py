@@ -147,6 +147,7 @@ def test_curves_are_refreshed_at_every_validation(corpus, recipe_file, tmp_path)
     assert [len(rows(ModelFolder(tmp_path / "model"))) for _ in validations] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_ends_with_the_curves_of_one_never_stopped(
     corpus, recipe_file, tmp_path, model_folder
 ):
@@ -160,6 +161,7 @@ def test_an_interrupted_run_ends_with_the_curves_of_one_never_stopped(
     assert untimed(finished.folder) == untimed(model_folder)
 
 
+@pytest.mark.slow
 def test_a_run_stopped_between_validations_ends_with_the_same_curves(
     corpus, recipe_file, tmp_path, model_folder
 ):
@@ -175,6 +177,7 @@ def test_a_run_stopped_between_validations_ends_with_the_same_curves(
     assert untimed(finished.folder) == untimed(model_folder)
 
 
+@pytest.mark.slow
 def test_curves_lost_after_the_last_checkpoint_are_drawn_at_the_end(corpus, recipe_file, tmp_path):
     folder = ModelFolder(tmp_path / "model")
     run = train_model(load_recipe(recipe_file, **corpus), folder.path)

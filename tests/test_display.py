@@ -46,6 +46,7 @@ def test_a_terminal_gets_a_live_line(corpus, recipe_file, tmp_path):
     assert re.search(r"\d/6 .*loss \d\.\d{3} ppl [\d.]+ [\d,]+ tokens/s rate \d", bare)
 
 
+@pytest.mark.slow
 def test_going_on_is_said(corpus, recipe_file, tmp_path):
     run = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
     for _ in range(6):  # Prepared, Started, two steps, Validation (saved), a step

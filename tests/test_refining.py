@@ -1,4 +1,5 @@
 import errno
+import shutil
 import threading
 from dataclasses import replace
 from itertools import takewhile
@@ -213,17 +214,25 @@ def test_a_model_that_is_stopped_while_it_judges_says_how_to_go_on(
     assert finished.folder.judged_file.read_bytes() == events[-1].folder.judged_file.read_bytes()
 
 
+@pytest.fixture
+def judged_folder(events, tmp_path):
+    """A run that was stopped after its translations were judged."""
+    folder = shutil.copytree(events[-1].folder.path, tmp_path / "model")
+    for path in folder.iterdir():
+        if path.name == "ctranslate2":
+            shutil.rmtree(path)
+        elif path.name not in ("recipe.toml", "training"):
+            path.unlink()
+    shutil.rmtree(folder / "training" / "checkpoints")
+    return folder
+
+
 @slow
-def test_once_it_is_judged_the_recipe_must_stay_the_same(refined_recipe, tmp_path):
-    run = train_model(refined_recipe, tmp_path / "model")
-    list(takewhile(lambda event: event != Lesson(about="judging"), run))
-    run.close()
+def test_once_it_is_judged_the_recipe_must_stay_the_same(refined_recipe, judged_folder):
     other = replace(refined_recipe.training, refining=0.9)
 
-    with pytest.raises(
-        ConfigError, match=r"holds a run with \[training\] refining = .*, now it is 0.9"
-    ):
-        list(train_model(replace(refined_recipe, training=other), tmp_path / "model"))
+    with pytest.raises(ConfigError, match=r"holds a run with .* refining = 0.66, now it is 0.9"):
+        list(train_model(replace(refined_recipe, training=other), judged_folder))
 
 
 @slow
@@ -242,21 +251,20 @@ def test_the_curves_show_all_of_it(events):
 
 @slow
 def test_running_out_of_memory_while_it_is_refined_leaves_the_model_before(
-    refined_recipe, tmp_path, monkeypatch
+    refined_recipe, events, judged_folder, monkeypatch
 ):
     def fail(*_):
         raise MemoryError
 
-    run = train_model(refined_recipe, tmp_path / "model")
-    list(takewhile(lambda event: event != Lesson(about="refining"), run))
     monkeypatch.setattr(Trainer, "rehearse", fail)
-
     with pytest.raises(TrainingError, match=r"while it is refined; .* run the same command again"):
-        list(run)
+        list(train_model(refined_recipe, judged_folder))
     monkeypatch.undo()
-    *_, finished = train_model(refined_recipe, tmp_path / "model")
 
-    assert isinstance(finished, Finished)
+    *_, finished = train_model(refined_recipe, judged_folder)
+
+    expected = events[-1].folder.weights_file.read_bytes()
+    assert finished.folder.weights_file.read_bytes() == expected
 
 
 @slow

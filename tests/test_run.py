@@ -75,6 +75,7 @@ def test_the_model_is_the_mean_of_as_many_of_the_last_checkpoints_as_validate_be
         assert torch.equal(tensor, mean[name])
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
     corpus, recipe_file, tmp_path, model_folder
 ):
@@ -95,6 +96,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
         assert torch.equal(one, other)
 
 
+@pytest.mark.slow
 def test_training_stops_early_when_validation_gets_no_better(corpus, tmp_path):
     path = tmp_path / "hot.toml"
     path.write_text(
@@ -112,6 +114,7 @@ def test_training_stops_early_when_validation_gets_no_better(corpus, tmp_path):
     assert [v.is_best for v in validations[-3:]] == [True, False, False]
 
 
+@pytest.mark.slow
 def test_stopping_early_keeps_the_best_and_not_what_came_after(corpus, tmp_path):
     path = tmp_path / "hot.toml"
     path.write_text(
