@@ -245,13 +245,14 @@ def test_running_out_of_memory_happens_before_the_first_step_and_comes_with_advi
     assert isinstance(finished, Finished)  # the advice can be followed in the same folder
 
 
+def run_out_of_memory(*_):
+    raise MemoryError
+
+
 def test_long_sentences_can_be_left_out_once_memory_has_run_out(
     corpus, recipe_file, tmp_path, monkeypatch
 ):
-    def fail(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(Trainer, "rehearse", fail)
+    monkeypatch.setattr(Trainer, "rehearse", run_out_of_memory)
     with pytest.raises(TrainingError, match="out of memory"):
         list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
     monkeypatch.undo()
@@ -267,10 +268,7 @@ def test_long_sentences_can_be_left_out_once_memory_has_run_out(
 def test_running_out_of_memory_while_the_time_is_planned_comes_with_advice(
     corpus, recipe_file, tmp_path, monkeypatch
 ):
-    def fail(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(Trainer, "steps", fail)
+    monkeypatch.setattr(Trainer, "steps", run_out_of_memory)
 
     with pytest.raises(TrainingError, match="out of memory with batches of 256 tokens; lower"):
         list(train_model(load_recipe(recipe_file, **corpus).within(1), tmp_path / "model"))
