@@ -244,7 +244,7 @@ def test_a_translation_that_ends_at_once_leaves_the_source_and_is_flagged():
     assert translation.flags == ("length", "untranslated")
 
 
-def test_parts_do_not_begin_with_the_prefix_each_and_keep_their_flags():
+def test_parts_do_not_begin_with_the_prefix_each():
     class Begun(Words):
         def search(self, sources, config, attention, no_repeat=0, prefixes=(), **options):
             found = super().search(sources, config, attention, no_repeat)
