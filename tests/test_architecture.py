@@ -22,7 +22,7 @@ ORDER = [
     {"recipe", "terminal", "formats", "conversation"},
     {"planning", "translating"},
     {"beginning", "events", "diversifying"},
-    {"teaching"},
+    {"teaching", "ending"},
     {"refining"},
     {"run"},
     {"doctor"},

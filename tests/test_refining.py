@@ -7,7 +7,7 @@ from itertools import takewhile
 import pytest
 from rich.console import Console
 
-from heedful import refining, translating
+from heedful import ending, refining, translating
 from heedful.decoding.sentence import Candidate
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
@@ -18,7 +18,7 @@ from heedful.errors import (
     TooShortError,
     TrainingError,
 )
-from heedful.evaluation import likeness
+from heedful.evaluation import Score, likeness
 from heedful.events import Finished, Lesson
 from heedful.recipe import load_recipe
 from heedful.refining import judged, judged_pairs
@@ -315,6 +315,24 @@ def test_what_is_better_becomes_likelier_than_what_is_worse(refined_recipe, tmp_
     first, refined = (event.folder for event in events if isinstance(event, Finished))
 
     assert _preference(refined, right, wrong) > _preference(first, right, wrong) + 1
+
+
+@slow
+def test_a_model_that_refining_makes_worse_stays_as_it_was(refined_recipe, tmp_path, monkeypatch):
+    values = iter((30.0, 20.0, 30.0))
+    monkeypatch.setattr(ending, "evaluate", lambda *_: [Score("BLEU", next(values), "of a test")])
+
+    events = list(train_model(refined_recipe, tmp_path / "model"))
+    first, finished = (event for event in events if isinstance(event, Finished))
+
+    kept = finished.folder
+    assert kept.weights_file.read_bytes() == first.folder.weights_file.read_bytes()
+    assert (finished.scores[0].value, finished.undone.value) == (30.0, 20.0)
+    assert kept.provenance()["undone"]["value"] == 20.0
+    assert "and undone: BLEU was 20.00 after it" in kept.card_file.read_text()
+    console = Console(record=True, width=100)
+    show(events, console)
+    assert "the one before refining, after which BLEU was 20.00" in console.export_text()
 
 
 def _preference(folder, right, wrong):

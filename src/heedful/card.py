@@ -59,10 +59,11 @@ def _first_training(provenance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refined(provenance: dict[str, Any]) -> str:
-    training = provenance["training"]
+    training, undone = provenance["training"], provenance.get("undone")
     if not provenance.get("before_refining"):
         return "no"
-    return f"for {training['steps']:,} steps, {_minutes(training)}"
+    length = f"for {training['steps']:,} steps, {_minutes(training)}"
+    return f"{length}, and undone: BLEU was {undone['value']:.2f} after it" if undone else length
 
 
 def _teachers(training: dict[str, Any]) -> str:

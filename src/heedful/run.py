@@ -1,44 +1,29 @@
 """One training run, from text files to a finished model folder."""
 
 import gc
-import json
 import math
-import platform
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from heedful.beginning import begin, enrol, require_shared_folder
-from heedful.card import model_card
-from heedful.checkpoint import Checkpoints, TrainingState, load_model, save_model
+from heedful.checkpoint import Checkpoints, TrainingState, load_model
 from heedful.curves import write_curves
-from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
-from heedful.errors import (
-    DamagedError,
-    StoppedError,
-    TrainingError,
-)
-from heedful.evaluation import Score, bleu, evaluate
+from heedful.ending import write_model, write_record
+from heedful.errors import DamagedError, StoppedError, TrainingError
+from heedful.evaluation import Score, bleu
 from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.explain.alignment_choice import choose_alignment_head
-from heedful.folder import ModelFolder, write_atomically
+from heedful.folder import ModelFolder
 from heedful.forecast import forecast_bleu
-from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
 from heedful.model.transformer import Transformer
-from heedful.planning import (
-    BEAM_COST,
-    BLEU_SENTENCES,
-)
+from heedful.planning import BEAM_COST, BLEU_SENTENCES
 from heedful.processes import ALONE, Processes
 from heedful.recipe import Recipe
 from heedful.refining import begin_refining, first_model, judged_pairs, make_ready
@@ -463,74 +448,34 @@ class _Run:
 
     def _finish(self, stopped_early: bool) -> Finished:
         num_averaged = self._average()
-        save_model(self.folder, self.model)
-        write_atomically(self.folder.tokenizer_file, self.tokenizer.model)
-        head = choose_alignment_head(self.model, self.tokenizer, self.valid, self.train)
-        write_atomically(self.folder.alignment_file, json.dumps(asdict(head)) + "\n")
-        sources, references = zip(*self.valid_pairs, strict=True)
-        translations = self._exported_translator().translate(sources)
+        scores, undone = self._write_model(), None
+        if self.first and scores[0].value < self.first.provenance()["scores"][0]["value"]:
+            undone = scores[0]
+            self.model.load_state_dict(load_model(self.first).state_dict())
+            scores = self._write_model()
         finished = Finished(
             folder=self.folder,
-            scores=evaluate([translation.text for translation in translations], references),
+            scores=scores,
             num_averaged=num_averaged,
             stopped_early=stopped_early,
             seconds=self.stopwatch.seconds if self.recipe.training.minutes else self.seconds,
+            undone=undone,
         )
         write_curves(self.folder, self._whole_history())
-        provenance = self._provenance(finished)
-        write_atomically(self.folder.card_file, model_card(provenance))
-        write_atomically(self.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
+        write_record(
+            finished,
+            self.recipe,
+            self.corpus,
+            self.processes,
+            num_parameters=self._num_parameters(),
+            steps=self.trainer.number,
+            history=self.history,
+            first=self.first,
+        )
         return finished
 
-    def _exported_translator(self) -> Translator:
-        """Export the model, and return what scores it fast; or ours, if it cannot be exported."""
-        if not can_compute(self.model.config):
-            return self.translator
-        export_ctranslate2(self.folder)
-        engine = CTranslate2Engine(self.folder, exact_layout())
-        return Translator(self.tokenizer, engine, self.recipe.search)
-
-    def _provenance(self, finished: Finished) -> dict[str, Any]:
-        packages = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
-        about = self.corpus.about
-        return {
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "versions": {
-                "python": platform.python_version(),
-                **{package: version(package) for package in packages},
-            },
-            "machine": {
-                "cpu": platform.machine(),
-                "device": self.processes.device.type,
-                "processes": self.processes.num,
-                "threads": torch.get_num_threads(),
-            },
-            "data": {
-                "files": about["made_from"]["files"],
-                "cleaning": about["cleaning"],
-                "train_pairs": len(self.train),
-                "valid_pairs": len(self.valid),
-            },
-            "model": {
-                "vocab_size": self.tokenizer.vocab_size,
-                "parameters": self._num_parameters(),
-            },
-            "training": {
-                "seed": self.recipe.training.seed,
-                "steps": self.trainer.number,
-                "teacher_steps": self.recipe.training.teacher_steps,
-                "teacher_minutes": self.recipe.training.teacher_minutes,
-                "minutes_given": self.recipe.training.own_minutes,
-                "stopped_early": finished.stopped_early,
-                "seconds": round(finished.seconds, 1),
-                "averaged_checkpoints": finished.num_averaged,
-            },
-            "search": asdict(self.recipe.search),
-            "scores": [asdict(score) for score in finished.scores],
-            "history": self.history,
-            "diagnoses": self.folder.diagnoses(),
-            "before_refining": self.first.provenance() if self.first else None,
-        }
+    def _write_model(self) -> list[Score]:
+        return write_model(self.folder, self.model, self.corpus, self.recipe.search)
 
     def _num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.model.parameters())

@@ -1,0 +1,102 @@
+"""The end of a run: a model folder that is whole, and the record of how it came to be."""
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import torch
+
+from heedful.card import model_card
+from heedful.checkpoint import save_model
+from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.layout import exact_layout
+from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.decoding.sentence import Engine
+from heedful.decoding.translator import Translator
+from heedful.evaluation import Score, evaluate
+from heedful.events import Finished
+from heedful.explain.alignment_choice import choose_alignment_head
+from heedful.folder import ModelFolder, write_atomically
+from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
+from heedful.model.transformer import Transformer
+from heedful.processes import Processes
+from heedful.recipe import Recipe
+from heedful.text.prepare import PreparedCorpus
+
+_PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
+
+
+def write_model(
+    folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, search: SearchConfig
+) -> list[Score]:
+    """Write all that translating needs; return how well it does on the validation pairs."""
+    tokenizer = corpus.tokenizer
+    save_model(folder, model)
+    write_atomically(folder.tokenizer_file, tokenizer.model)
+    head = choose_alignment_head(model, tokenizer, corpus.valid, corpus.train)
+    write_atomically(folder.alignment_file, json.dumps(asdict(head)) + "\n")
+    engine: Engine = PyTorchEngine(model)
+    if can_compute(model.config):
+        export_ctranslate2(folder)
+        engine = CTranslate2Engine(folder, exact_layout())  # the same, faster
+    sources, references = zip(*corpus.valid_pairs(), strict=True)
+    translations = Translator(tokenizer, engine, search).translate(sources)
+    return evaluate([translation.text for translation in translations], references)
+
+
+def write_record(
+    finished: Finished,
+    recipe: Recipe,
+    corpus: PreparedCorpus,
+    processes: Processes,
+    *,
+    num_parameters: int,
+    steps: int,
+    history: Sequence[dict[str, Any]],
+    first: ModelFolder | None,
+) -> None:
+    """Write the card and, as the last file of a folder that is whole, where it all came from."""
+    training, about = recipe.training, corpus.about
+    provenance = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in _PACKAGES},
+        },
+        "machine": {
+            "cpu": platform.machine(),
+            "device": processes.device.type,
+            "processes": processes.num,
+            "threads": torch.get_num_threads(),
+        },
+        "data": {
+            "files": about["made_from"]["files"],
+            "cleaning": about["cleaning"],
+            "train_pairs": len(corpus.train),
+            "valid_pairs": len(corpus.valid),
+        },
+        "model": {"vocab_size": corpus.tokenizer.vocab_size, "parameters": num_parameters},
+        "training": {
+            "seed": training.seed,
+            "steps": steps,
+            "teacher_steps": training.teacher_steps,
+            "teacher_minutes": training.teacher_minutes,
+            "minutes_given": training.own_minutes,
+            "stopped_early": finished.stopped_early,
+            "seconds": round(finished.seconds, 1),
+            "averaged_checkpoints": finished.num_averaged,
+        },
+        "search": asdict(recipe.search),
+        "scores": [asdict(score) for score in finished.scores],
+        "undone": finished.undone and asdict(finished.undone),
+        "history": history,
+        "diagnoses": finished.folder.diagnoses(),
+        "before_refining": first.provenance() if first else None,
+    }
+    write_atomically(finished.folder.card_file, model_card(provenance))
+    write_atomically(finished.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
