@@ -220,6 +220,15 @@ def test_where_there_is_no_telling_the_parts_are_translated_and_flagged():
     assert translation.flags == ("parts",)
 
 
+def test_a_loop_in_a_part_is_flagged():
+    translation = translate(
+        "the {name} saw", lambda words: [("dog", 0)] * (60 ** (words == ["saw"]))
+    )
+
+    assert translation.text == "dog {name} saw"
+    assert translation.flags == ("parts", "repetition")
+
+
 def test_what_no_way_can_keep_is_left_as_it_is_and_flagged():
     translation = translate("the {name} saw", lambda words: [("{name}", 0), ("{name}", 0)])
 
