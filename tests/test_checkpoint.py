@@ -3,7 +3,7 @@ import os
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from heedful.checkpoint import Checkpoint, Checkpoints, TrainingState
@@ -41,7 +41,6 @@ def whole(tmp_path_factory) -> Checkpoint:
     return checkpoint
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_single_changed_bit_is_noticed_wherever_it_is(whole, data):
     content = bytearray(whole.path.read_bytes())
@@ -53,7 +52,29 @@ def test_a_single_changed_bit_is_noticed_wherever_it_is(whole, data):
         damaged.read()
 
 
-@settings(deadline=None)
+def test_a_checkpoint_that_cannot_be_opened_for_the_moment_is_not_thrown_away(
+    checkpoints, monkeypatch
+):
+    def fail(*_, **__):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    checkpoints.save(state(1))
+    monkeypatch.setattr("heedful.checkpoint.safe_open", fail)
+
+    with pytest.raises(StorageError, match=r"cannot be read now \(.*Too many open files\)"):
+        checkpoints.newest()
+
+    monkeypatch.undo()
+    assert checkpoints.newest()[0].step == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StorageError, match=r"cannot be written, Not a directory; .* from the beg"):
+        Checkpoints(tmp_path / "file" / "checkpoints", keep=3).save(state(1))
+
+
 @given(data=st.data())
 def test_a_checkpoint_cut_short_is_noticed_wherever_it_ends(whole, data):
     content = whole.path.read_bytes()

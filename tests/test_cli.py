@@ -1,6 +1,7 @@
 import io
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -319,6 +320,42 @@ def test_who_has_seen_enough_may_close_the_pipe(model_folder):
         assert process.stderr.read() == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_output_that_cannot_be_written_is_one_line(model_folder):
+    command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path), "a b c"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr == b"heedful: the output cannot be written, No space left on device\n"
+
+
+def test_a_program_may_be_started_without_standard_streams(model_folder, tmp_path):
+    out = tmp_path / "out.txt"
+    heedful = (
+        f"{shlex.quote(sys.executable)} -m heedful translate {shlex.quote(str(model_folder.path))}"
+    )
+
+    told = subprocess.run(f"{heedful} '' >&- <&-", shell=True, capture_output=True, check=False)
+    read = subprocess.run(
+        f"{heedful} -o {shlex.quote(str(out))} <&-", shell=True, capture_output=True, check=False
+    )
+
+    assert (told.returncode, told.stderr) == (0, b"")
+    assert (read.returncode, read.stderr, out.read_bytes()) == (0, b"", b"")
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_written(heedful, model_folder, tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+
+    code, _, _ = heedful("translate", model_folder.path, "a b", "-o", tmp_path / "link")
+
+    assert code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() not in ("", "old")
+
+
 def test_invalid_input_is_replaced_on_request_and_all_else_comes_back(heedful, model_folder):
     stdin = b"\xff\r\n\0\n \t\n"
 
@@ -361,7 +398,22 @@ def test_more_candidates_than_the_beam_keeps_are_refused(heedful, model_folder):
 def test_an_impossible_beam_is_called_so(heedful, model_folder):
     _, _, err = heedful("translate", model_folder.path, "a", "--beam", 0)
 
-    assert err == "heedful: beam_size must be at least 1, got 0\n"
+    assert err == "heedful: beam_size must be from 1 to 1,000, got 0\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--interactive", "-o", "x"], "--interactive goes without --output, --format and --n-b"),
+        (["--interactive", "--n-best", "2"], "--interactive goes without --output, --format"),
+        (["a", "--format", "tsv", "--n-best", "2"], "--format tsv has a row for each line; for"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(heedful, model_folder, options, message):
+    code, _, err = heedful("translate", model_folder.path, *options)
+
+    assert code == 2
+    assert err.startswith(f"heedful: {message}")
 
 
 def test_text_and_a_file_at_once_are_refused(heedful, model_folder, tmp_path):

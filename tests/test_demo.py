@@ -6,6 +6,7 @@ from rich.console import Console
 
 from heedful.data import embedded
 from heedful.demo import run_demo
+from heedful.errors import StorageError
 
 
 @pytest.mark.slow
@@ -31,3 +32,10 @@ def test_the_demo_goes_from_nothing_to_a_map_of_attention(tmp_path, monkeypatch)
     assert "Where it looked: " in text
     assert "</s>" in text
     assert f"heedful translate {tmp_path / 'demo' / 'model'}" in text
+
+
+def test_the_demo_says_in_a_line_where_it_cannot_write(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(StorageError, match=r"file/data: cannot be written, Not a directory"):
+        run_demo(tmp_path / "file", "de", Console(file=io.StringIO()))

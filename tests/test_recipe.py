@@ -138,3 +138,18 @@ def test_a_missing_recipe_names_those_there_are():
 def test_a_recipe_without_data_asks_for_it():
     with pytest.raises(ConfigError, match=r"default, \[data\]: source is missing; give --source"):
         load_recipe("default")
+
+
+def test_another_source_leaves_the_target_of_the_recipe_behind(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[data]\nsource = "a.en"\ntarget = "a.de"\nvalid_source = "b.en"\nvalid_target = "b.de"\n'
+    )
+
+    pairs = load_recipe(str(file), source="pairs.tsv").data
+    validated = load_recipe(str(file), valid_source="v.tsv").data
+
+    assert (pairs.source, pairs.target, pairs.valid_target) == ("pairs.tsv", "", "b.de")
+    assert (validated.target, validated.valid_source, validated.valid_target) == (
+        *("a.de", "v.tsv", ""),
+    )

@@ -1,5 +1,6 @@
 import json
 from itertools import islice, takewhile
+from pathlib import Path
 
 import pytest
 import torch
@@ -206,3 +207,36 @@ def test_a_refused_corpus_leaves_no_folder(corpus, recipe_file, tmp_path):
         next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
 
     assert not (tmp_path / "model").exists()
+
+
+def test_sentences_longer_than_learned_positions_are_refused_before_the_first_step(
+    corpus, recipe_file, tmp_path
+):
+    recipe = Path(recipe_file)
+    recipe.write_text(
+        recipe.read_text().replace("[model]", '[model]\npositions = "learned"\nmax_length = 5')
+    )
+
+    with pytest.raises(ConfigError, match=r"max_length = 5 is too few learned positions for sente"):
+        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    recipe.write_text(recipe.read_text().replace("max_length = 5", "max_length = 50"))
+    *_, finished = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
+    assert isinstance(finished, Finished)  # so the advice can be followed in the same folder
+
+
+def test_a_folder_that_cannot_be_read_is_told_in_a_line(corpus, recipe_file, tmp_path):
+    with pytest.raises(StorageError, match=r"cannot be read, File name too long; choose another"):
+        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / ("x" * 300)))
+
+
+def test_of_two_runs_in_a_folder_the_second_is_refused(corpus, recipe_file, tmp_path):
+    recipe = load_recipe(recipe_file, **corpus)
+    run = train_model(recipe, tmp_path / "model")
+    next(run)
+
+    with pytest.raises(ModelFolderError, match=r"model: another program is training here; wait fo"):
+        next(train_model(recipe, tmp_path / "model"))
+
+    run.close()
+    assert isinstance(next(train_model(recipe, tmp_path / "model")), Prepared)

@@ -220,6 +220,7 @@ def test_a_loss_that_diverges_at_any_rate_is_given_up_with_advice(corpus, tmp_pa
         MemoryError(),
         RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
         RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)"),
     ],
 )
 def test_running_out_of_memory_happens_before_the_first_step_and_comes_with_advice(
@@ -247,6 +248,22 @@ def test_running_out_of_memory_happens_before_the_first_step_and_comes_with_advi
 
 def run_out_of_memory(*_):
     raise MemoryError
+
+
+def test_memory_that_runs_out_when_a_run_goes_on_loses_nothing(
+    corpus, recipe_file, tmp_path, model_folder, monkeypatch
+):
+    recipe, out = load_recipe(recipe_file, **corpus), tmp_path / "model"
+    until_step(3, train_model(recipe, out))
+    monkeypatch.setattr("heedful.run.Transformer", run_out_of_memory)
+
+    with pytest.raises(TrainingError, match=r"out of memory; what was saved is still there, so fr"):
+        list(train_model(recipe, out))
+
+    monkeypatch.undo()
+    events = list(train_model(recipe, out))
+    assert [event.step for event in events if isinstance(event, Started)] == [2]
+    assert weights_of(events[-1]) == model_folder.weights_file.read_bytes()
 
 
 def test_long_sentences_can_be_left_out_once_memory_has_run_out(

@@ -145,7 +145,19 @@ def test_a_damaged_part_is_not_gone_on_with(files, monkeypatch, change):
         translate_file(*files, shout_until(2_000), {})
     change(files[1].with_name("out.txt.partial"))
 
-    with pytest.raises(ConfigError, match=r"partial: damaged or gone; translate without --resume"):
+    with pytest.raises(
+        ConfigError, match=r"partial: damaged or gone; remove .*progress.json to begin anew"
+    ):
+        translate_file(*files, shout, {}, resume=True)
+
+
+@pytest.mark.parametrize("notes", ["[]", '{"bytes": 0}', '{"about": 1, "bytes": 0, "inputs": 0}'])
+def test_damaged_notes_are_not_gone_on_with(files, notes):
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(10), {})
+    files[1].with_name("out.txt.progress.json").write_text(notes)
+
+    with pytest.raises(ConfigError, match=r"partial: damaged or gone; remove"):
         translate_file(*files, shout, {}, resume=True)
 
 

@@ -28,14 +28,33 @@ def begin(
     """Complete a recipe that can be followed here, and write it and its corpus."""
     corpus = prepared(folder, recipe)
     recipe, plan = _planned(folder, recipe, corpus, stopwatch, device)
+    _refuse_longer_than_positions(recipe, corpus)
     write_atomically(folder.recipe_file, recipe.toml())
     return corpus, recipe, plan
+
+
+def _refuse_longer_than_positions(recipe: Recipe, corpus: PreparedCorpus) -> None:
+    """Refuse sentences that a model of learned positions could not read, sooner or later."""
+    model = recipe.model_config(corpus.tokenizer.vocab_size)
+    joined = 2 if recipe.training.joined else 1
+    longest = 1 + max(joined * corpus.train.lengths.max(), corpus.valid.lengths.max())  # EOS
+    if model.positions == "learned" and longest > model.max_length:
+        raise ConfigError(
+            f"max_length = {model.max_length} is too few learned positions for sentences of up to "
+            f"{longest} pieces; raise it, or leave out long sentences by max_characters "
+            f"(now {recipe.cleaning.max_characters:,})"
+        )
 
 
 def enrol(folder: ModelFolder, recipe: Recipe, device: torch.device) -> None:
     """Refuse what cannot be followed here, and a folder that is in other use."""
     refuse_missing(recipe.training.precision, device)
-    _refuse_other_use(folder, recipe)
+    try:
+        _refuse_other_use(folder, recipe)
+    except OSError as error:
+        raise StorageError(
+            f"{folder.path}: cannot be read, {error.strerror}; choose another folder"
+        ) from error
 
 
 def require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:

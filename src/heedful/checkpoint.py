@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from heedful.errors import DamagedError, ModelFolderError, StorageError
-from heedful.folder import ModelFolder, write_atomically
+from heedful.folder import ModelFolder, make_folder, write_atomically
 from heedful.model.transformer import Transformer
 
 
@@ -76,10 +76,14 @@ class Checkpoint:
                 metadata = file.metadata() or {}
                 names = file.keys()  # not a dict
                 tensors = {name: file.get_tensor(name) for name in names}
-        except FileNotFoundError:
-            raise DamagedError(f"{self.path.name} is missing") from None
-        except (SafetensorError, OSError) as error:
+        except SafetensorError as error:
             raise DamagedError(f"{self.path.name} is damaged ({error})") from error
+        except OSError as error:
+            if not self.path.exists():
+                raise DamagedError(f"{self.path.name} is missing") from error
+            raise StorageError(
+                f"{self.path}: cannot be read now ({error}); run the same command again when it can"
+            ) from error
         if metadata.get("checksum") != _checksum(metadata.get("notes", ""), tensors):
             raise DamagedError(f"{self.path.name} is damaged (checksum differs)")
         notes = json.loads(metadata["notes"])
@@ -145,8 +149,8 @@ class Checkpoints:
         return [self._interrupted] if self._interrupted.path.exists() else []
 
     def _write(self, checkpoint: Checkpoint, state: TrainingState) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         try:
+            make_folder(self.folder)
             checkpoint.write(state)
         except StorageError as error:
             saved, _ = self.newest()

@@ -24,6 +24,9 @@ def converse(translator: Translator, console: Console, **options: Unpack[Options
     while True:
         try:
             line = console.input("[bold]> [/bold]").strip()
+        except UnicodeDecodeError as error:
+            console.print(f"this is not UTF-8: {error.object!r}", style="red", highlight=False)
+            continue
         except (EOFError, KeyboardInterrupt):
             console.print()
             return
@@ -31,7 +34,7 @@ def converse(translator: Translator, console: Console, **options: Unpack[Options
             return
         try:
             if line.startswith(":"):
-                _answer(line[1:], last, translator, console)
+                _answer(line[1:], last, translator, console, options)
             elif line:
                 last = translator.translate(line, **options)
                 console.print(shaded(last), soft_wrap=True)
@@ -52,13 +55,23 @@ def shaded(translation: Translation) -> Text:
 
 
 def _answer(
-    question: str, last: Translation | None, translator: Translator, console: Console
+    question: str,
+    last: Translation | None,
+    translator: Translator,
+    console: Console,
+    options: Options,
 ) -> None:
     details = last.details if last and last.details else Details()
     if last and question == "words":
         console.print(_word_table(details))
-    elif last and question.isdecimal() and 1 <= int(question) <= len(details.words):
-        for other in translator.alternatives(last, int(question) - 1):
+    elif last and question in map(str, range(1, len(details.words) + 1)):
+        others = translator.alternatives(
+            last,
+            int(question) - 1,
+            beam_size=options.get("beam_size"),
+            alpha=options.get("alpha"),
+        )
+        for other in others:
             console.print(Text.assemble((f"{other.word}  ", "bold"), other.text), soft_wrap=True)
     else:
         console.print(_HELP, style="dim", highlight=False)

@@ -14,7 +14,7 @@ from heedful.doctor import attend
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
-from heedful.folder import ModelFolder
+from heedful.folder import ModelFolder, make_folder, write_atomically
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.stopping import stop_on_signals
@@ -44,11 +44,12 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
 
 
 def _write_files(out: Path, splits: dict[str, Sequence[Pair]]) -> dict[str, str]:
-    out.mkdir(parents=True, exist_ok=True)
+    folder = out / "data"
+    make_folder(folder)
     for name, pairs in splits.items():
         lines = (f"{source}\t{target}\n" for source, target in pairs)
-        (out / f"{name}.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
-    return {"source": str(out / "train.tsv"), "valid_source": str(out / "valid.tsv")}
+        write_atomically(folder / f"{name}.tsv", "".join(lines))
+    return {"source": str(folder / "train.tsv"), "valid_source": str(folder / "valid.tsv")}
 
 
 def _score(translator: Translator, test: Sequence[Pair], console: Console) -> None:

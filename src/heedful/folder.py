@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -124,10 +124,47 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         _settle(partial, path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise StorageError(
-            f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
-            "so make room and run the same command to go on"
+        raise _not_written(path, error) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep a folder, which is made if need be, from other runs for the length of a block."""
+    make_folder(path)
+    with _locked(path) if os.name == "posix" else nullcontext():
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.rmdir()  # if nothing was written to it
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    import fcntl  # which Windows does not have
+
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(folder)
+        raise ModelFolderError(
+            f"{path}: another program is training here; wait for it, or choose another folder"
         ) from error
+    except OSError:
+        pass  # a disk that knows no locks
+    try:
+        yield
+    finally:
+        os.close(folder)
 
 
 @contextmanager
@@ -147,6 +184,13 @@ def folder_written_whole(path: Path) -> Iterator[Path]:
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _not_written(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
+        "so make room and run the same command to go on"
+    )
 
 
 def _settle(partial: Path, path: Path) -> None:

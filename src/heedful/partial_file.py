@@ -11,6 +11,7 @@ from heedful.errors import ConfigError, HeedfulError, StoppedError, StorageError
 from heedful.folder import write_atomically
 
 _SECONDS_BETWEEN_NOTES = 2
+_COUNTED = ("inputs", "bytes")
 
 About = Mapping[str, str | int | float | None]
 """What an output depends on, by names that a user knows."""
@@ -34,7 +35,7 @@ class PartialFile:
         multiple of `note_every` inputs. An error of ours leaves nothing behind; whatever else
         ends the block leaves what is done to another run.
         """
-        done = self._noted() if resume and self._notes.exists() else {"inputs": 0, "bytes": 0}
+        done = self._noted() if resume and self._notes.exists() else dict.fromkeys(_COUNTED, 0)
         self.num_done, self._note_every = done["inputs"], note_every
         with self._partial.open("ab") as self._file:
             self._file.seek(self._file.truncate(done["bytes"]))
@@ -69,14 +70,17 @@ class PartialFile:
         begin_anew = "translate without --resume to begin anew"
         try:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
-            is_whole = self._partial.stat().st_size >= notes["bytes"]
-        except (OSError, ValueError):
+            about, done = dict(notes["about"]), {name: int(notes[name]) for name in _COUNTED}
+            is_whole = self._partial.stat().st_size >= done["bytes"]
+        except (OSError, ValueError, TypeError, KeyError):
             is_whole = False
         if not is_whole:
-            raise ConfigError(f"{self._partial}: damaged or gone; {begin_anew}")
+            raise ConfigError(
+                f"{self._partial}: damaged or gone; remove {self._notes} to begin anew"
+            )
         for name, now in self._about.items():
-            if (before := notes["about"].get(name)) != now:
+            if (before := about.get(name)) != now:
                 raise ConfigError(
                     f"{self.path} was begun with {name} {before}, and now it is {now}; {begin_anew}"
                 )
-        return {name: notes[name] for name in ("inputs", "bytes")}
+        return done

@@ -80,7 +80,11 @@ def load_recipe(name: str = DEFAULT, **data: str) -> Recipe:
     sections: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
     for layer in layers.values():
         sections = _laid_over(sections, layer)
-    sections["data"] |= {key: value for key, value in data.items() if value}
+    given = {key: value for key, value in data.items() if value}
+    for one, other in ("source", "target"), ("valid_source", "valid_target"):
+        if one in given:
+            sections["data"].pop(other, None)  # which belongs to the file in the recipe
+    sections["data"] |= given
     made = {section: _make(section, values, name) for section, values in sections.items()}
     if (n_best := made["search"].n_best) != 1:
         raise ConfigError(

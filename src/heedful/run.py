@@ -4,6 +4,7 @@ import gc
 import math
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from heedful.ending import write_model, write_record
 from heedful.errors import DamagedError, StoppedError, TrainingError
 from heedful.evaluation import Score, bleu
 from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.folder import ModelFolder
+from heedful.folder import ModelFolder, held
 from heedful.forecast import forecast_bleu
 from heedful.model.transformer import Transformer
 from heedful.planning import BEAM_COST, BLEU_SENTENCES
@@ -60,6 +61,19 @@ def train_model(
     stop = stop or threading.Event()
     keep_freed_memory()
     processes.by_first(enrol, folder, recipe, processes.device)
+    with ExitStack() as until_done:
+        processes.by_first(lambda: until_done.enter_context(held(out)))
+        yield from _train(recipe, folder, stop, processes, stopwatch)
+
+
+def _train(
+    recipe: Recipe,
+    folder: ModelFolder,
+    stop: threading.Event,
+    processes: Processes,
+    stopwatch: Stopwatch,
+) -> Iterator[Event]:
+    """Train what goes before the model, and then the model."""
     train = partial(train_model, stop=stop, processes=processes, stopwatch=stopwatch)
     first, plan, run = None, None, None
     if recipe.training.refining:
@@ -91,9 +105,10 @@ def train_model(
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
             raise
-        if not first and (not run or run.trainer.number == 0):
+        is_saved = any((folder.training / "checkpoints").glob("*.safetensors"))
+        if not first and not is_saved:
             folder.recipe_file.unlink(missing_ok=True)  # nothing is lost by another recipe
-        raise _out_of_memory(folder, recipe, first) from error
+        raise _out_of_memory(folder, recipe, first, is_saved) from error
 
 
 @dataclass
@@ -362,7 +377,8 @@ class _Run:
         if rate_scale < LOWEST_RATE_SCALE:
             config = self.recipe.training
             advice = (
-                "refining for a shorter time, or not at all"
+                f"refining for a shorter time, or take the model as it was before, which is whole, "
+                f"in {self.first.path}"
                 if self.first
                 else f"a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
                 f"(now {config.warmup_steps:,})"
@@ -487,12 +503,19 @@ def _validation_of(past: dict[str, Any]) -> Validation:
     return Validation(**kept | {"bleu": Score(**past["bleu"])})
 
 
-def _out_of_memory(folder: ModelFolder, recipe: Recipe, first: ModelFolder | None) -> TrainingError:
+def _out_of_memory(
+    folder: ModelFolder, recipe: Recipe, first: ModelFolder | None, is_saved: bool
+) -> TrainingError:
     training, cleaning = recipe.training, recipe.cleaning
     if first:
         return TrainingError(
             f"{folder.path}: out of memory while it is refined; free some and run the same command "
             f"again, or take the model as it was before, which is whole, in {first.path}"
+        )
+    if is_saved:
+        return TrainingError(
+            f"{folder.path}: out of memory; what was saved is still there, so free some and run "
+            "the same command again"
         )
     return TrainingError(
         f"{folder.path}: out of memory with batches of {training.batch_tokens:,} tokens; lower "
@@ -502,5 +525,11 @@ def _out_of_memory(folder: ModelFolder, recipe: Recipe, first: ModelFolder | Non
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    signs = ("out of memory", "can't allocate memory", "not enough memory", "bad_alloc")
-    return isinstance(error, MemoryError) or any(sign in str(error) for sign in signs)
+    signs = (
+        "out of memory",
+        "can't allocate memory",
+        "cannot allocate memory",
+        "not enough memory",
+        "bad_alloc",
+    )
+    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in signs)

@@ -47,6 +47,12 @@ def translate(
     if resume and not files:
         raise ConfigError("--resume needs --input and --output, both of them files")
     refuse_other("format", format, FORMATS)
+    if interactive and (output or format != "text" or n_best > 1):
+        raise ConfigError("--interactive goes without --output, --format and --n-best")
+    if format == "tsv" and n_best > 1:
+        raise ConfigError("--format tsv has a row for each line; for --n-best take jsonl or text")
+    if output and output.is_symlink() and output.is_file():
+        output = output.resolve()  # the file is written anew, not the link
     read = partial(read_any_lines, replace_invalid=replace_invalid)
     lines = [] if interactive else texts or read(input or _standard_input())
     terms = None if glossary is None else read_glossary(glossary)

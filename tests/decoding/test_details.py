@@ -55,11 +55,12 @@ def test_tags_are_no_words_and_capitals_are_read_as_ordinary_text(model_folder):
     (tagged, shouted) = read_details(
         tokenizer, Noting(), [("a <b>bc</b>", "<b>bc</b> a"), ("ABC DEF GHI", "BBB <i>CCC</i> DDD")]
     )
+    read_details(tokenizer, Noting(), [("ABC {d} DEF GHI", "BBB {d} CCC DDD")])
 
     assert (tagged.source_words, tagged.words) == (("a", "bc"), ("bc", "a"))
     assert (shouted.source_words, shouted.words) == (("ABC", "DEF", "GHI"), ("BBB", "CCC", "DDD"))
     assert [tokenizer.decode(ids).lower() for ids in read] == [
-        *("a bc", "abc def ghi", "bc a", "bbb ccc ddd")
+        *("a bc", "abc def ghi", "bc a", "bbb ccc ddd", "abc {d} def ghi", "bbb {d} ccc ddd")
     ]
     assert all(tokenizer.decode(ids)[1:].islower() for ids in read)
 

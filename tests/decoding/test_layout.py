@@ -21,6 +21,17 @@ def test_the_fastest_layout_is_measured_once_and_remembered(model_folder, memory
     assert best_layout(model_folder) == known_layout(model_folder) == best
 
 
+def test_who_has_no_home_translates_all_the_same(model_folder, monkeypatch):
+    def fail():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(layout.Path, "home", fail)
+
+    assert best_layout(model_folder).compute_type == "int8"
+    assert known_layout(model_folder).compute_type == "int8"
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_model_that_is_loaded_leaves_torch_its_threads(model_folder, threads):
     torch.set_num_threads(2)

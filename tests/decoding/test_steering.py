@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import heedful
@@ -166,6 +168,26 @@ def test_the_same_seed_translates_the_same_again(model_folder, engine):
     )
 
     assert first == again != other
+
+
+def test_a_seed_holds_whoever_draws_beside_it(model_folder):
+    translator = heedful.load(model_folder.path)
+
+    def drawn(seed: int) -> str:
+        return translator.translate("a b c d e f", sampling=Sampling(seed=seed)).text
+
+    alone = [drawn(seed) for seed in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        assert [list(pool.map(drawn, range(6))) for _ in range(5)] == [alone] * 5
+
+
+def test_a_prefix_longer_than_any_translation_is_refused(model_folder):
+    translator = heedful.load(model_folder.path)
+
+    with pytest.raises(
+        ConfigError, match=r"the prefix has 3,000 pieces, and the model writes 2,04"
+    ):
+        translator.translate("a", prefix="a " * 3_000)
 
 
 def test_sampling_with_a_beam_is_refused(model_folder):

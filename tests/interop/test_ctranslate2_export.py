@@ -329,11 +329,14 @@ def test_the_shortlist_names_pieces_that_the_vocabulary_has(model_folder):
     assert set(keys[1:]) | set(" ".join(lists).split(" ")) <= pieces
 
 
-def test_without_its_corpus_a_model_is_exported_without_a_shortlist(model_folder, tmp_path):
+def test_without_its_corpus_a_model_keeps_the_shortlist_it_has(model_folder, tmp_path):
     copy = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "copy"))
     shutil.rmtree(copy.training)
 
     export_ctranslate2(copy)
 
+    assert copy.shortlist_file.read_bytes() == model_folder.shortlist_file.read_bytes()
+    shutil.rmtree(copy.ctranslate2)
+    export_ctranslate2(copy)
     assert {path.name for path in copy.ctranslate2.iterdir()} >= {"model.bin"}
-    assert not (copy.ctranslate2 / "vmap.txt").exists()
+    assert not copy.shortlist_file.exists()

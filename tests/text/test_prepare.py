@@ -150,3 +150,15 @@ def test_no_source_is_refused():
 def test_half_a_validation_set_is_refused():
     with pytest.raises(ConfigError, match=r"valid_target is given without valid_source"):
         DataConfig(source="a.en", target="a.fr", valid_target="v.fr")
+
+
+def test_teachers_that_leave_nothing_to_train_on_are_told_in_a_line(tmp_path):
+    data = replace(write_corpus(tmp_path), valid_source=str(tmp_path / "a.en"))
+    data = replace(data, valid_target=data.target)
+    (tmp_path / "taught.tsv").write_text("sentence number 1\tphrase 1\n")
+
+    with pytest.raises(CorpusError, match=r"taught\.tsv: every source is one to validate on"):
+        prepare(
+            *(tmp_path / "corpus", data, CleaningConfig(), TokenizerConfig()),
+            taught=tmp_path / "taught.tsv",
+        )

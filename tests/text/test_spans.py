@@ -27,6 +27,11 @@ def copies(text: str) -> list[str]:
         ("$x costs $5", ["$x"]),
         ("Tom &amp; Jerry&#39;s", ["&amp;", "&#39;"]),
         ("100% sure, 100%d, 50 %der", []),
+        ("%{n} #{n} {$n} {n:>10} {n, number}", ["%{n}", "#{n}", "{$n}", "{n:>10}", "{n, number}"]),
+        ("{n, plural, one {# dog} other {# dogs}}!", ["{n, plural, one {# dog} other {# dogs}}"]),
+        ("%d%% %zu %p <%= n %> 5 % a year", ["%d", "%%", "%zu", "%p", "<%= n %>"]),
+        ("HTTP://X.Y/Z, https://x.y/?q={q}.", ["HTTP://X.Y/Z", "https://x.y/?q={q}"]),
+        ("http://x.y<br>now {Hello, my dear}", ["http://x.y"]),
         ("a {b and c} @ d & e", []),
     ],
 )
@@ -46,6 +51,23 @@ def test_numbers_that_languages_spell_out_and_times_of_day_are_left_to_the_model
     text = "2 of 13 men, 1,234.5 km, 3:45 PM, 2024, x86, 3rd"
 
     assert [span.text for span in find_numbers(text)] == ["13", "1,234.5", "2024"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("25,000km 100.5mm €13.5m 25 000km", ["25,000", "100.5", "13.5", "25 000"]),
+        ("1,000,000th, the 20th, the 1990s, a 4x4", []),
+        ("我有500元 2024年5月 500万 2024년", ["500", "2024", "2024"]),
+        ("USD500 for 500mg", ["500", "500"]),
+    ],
+)
+def test_a_number_that_touches_letters_is_found_whole_or_not_at_all(text, found):
+    assert [span.text for span in find_numbers(text)] == found
+
+
+def test_digits_of_any_script_are_the_same():
+    assert list(written_digits("١٢٣ and १२३")) == ["123", "123"]
 
 
 def test_the_digits_of_a_number_do_not_depend_on_how_a_language_writes_it():

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
@@ -18,7 +18,6 @@ def assert_same_gradients(ours: Tensor, theirs: Tensor, *inputs: Tensor) -> None
     assert_close(torch.autograd.grad(ours, inputs), torch.autograd.grad(theirs, inputs))
 
 
-@settings(deadline=None)
 @given(
     pieces=st.integers(1, 1_300),  # the chunk is 128
     vocab=st.integers(2, 9),
@@ -41,7 +40,6 @@ def test_loss_and_gradients_equal_those_of_pytorch(pieces, vocab, smoothing, sca
     assert_same_gradients(3 * smoothed, 3 * expected, x, weight)
 
 
-@settings(deadline=None)
 @given(pieces=st.integers(1, 300), vocab=st.integers(2, 9), seed=st.integers(0, 99))
 def test_disagreement_and_its_gradients_equal_those_of_pytorch(pieces, vocab, seed):
     random = torch.Generator().manual_seed(seed)
@@ -61,7 +59,6 @@ def test_disagreement_and_its_gradients_equal_those_of_pytorch(pieces, vocab, se
     assert_same_gradients(smoothed, expected, x, weight)
 
 
-@settings(deadline=None)
 @given(pieces=st.integers(1, 300), smoothing=st.floats(0, 0.9), seed=st.integers(0, 99))
 def test_each_piece_counts_by_its_weight_also_below_zero(pieces, smoothing, seed):
     random = torch.Generator().manual_seed(seed)

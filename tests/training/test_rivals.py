@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
@@ -49,7 +49,6 @@ def test_the_same_seed_draws_the_same_rivals():
     assert not torch.equal(first.ids, other.ids)
 
 
-@settings(deadline=None)
 @given(
     pieces=st.integers(1, 300),
     smoothing=st.floats(0, 0.9),

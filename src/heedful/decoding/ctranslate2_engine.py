@@ -26,6 +26,7 @@ from heedful.model.config import ModelConfig
 from heedful.specials import EOS
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
+_drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
 _MANY = 128  # sources that are worth measuring the layout for, and a shortlist
 
 
@@ -84,10 +85,11 @@ class CTranslate2Engine:
                 strict=True,
             )
         ]
-        distinct = wishes if sampling else list(dict.fromkeys(wishes))
-        found = self._search(distinct, config, no_repeat, sampling)
         if sampling:
-            return found
+            with _drawing:
+                return self._search(wishes, config, no_repeat, sampling)
+        distinct = list(dict.fromkeys(wishes))
+        found = self._search(distinct, config, no_repeat, None)
         found_for = dict(zip(distinct, found, strict=True))
         return [found_for[wish] for wish in wishes]
 

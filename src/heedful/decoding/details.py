@@ -38,7 +38,11 @@ def read_details(
     """Read sentences with their translations, whoever made these; tags are no words of them."""
     bare = [tuple(map(without_tags, pair)) for pair in pairs]
     ids = [tuple(tokenizer.encode(as_read(text, tokenizer)) for text in pair) for pair in bare]
-    written = [index for index, (source, _) in enumerate(ids) if source]
+    written = [
+        index
+        for index, (source, target) in enumerate(ids)
+        if source and max(len(source), len(target)) < engine.most_pieces - 1  # else it was copied
+    ]
     readings = engine.read(
         [ids[index][0] for index in written], [ids[index][1] for index in written]
     )

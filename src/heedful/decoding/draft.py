@@ -46,7 +46,7 @@ class Draft(NamedTuple):
 
     def finish(self, words: Sequence[Word]) -> str | None:
         """Put back what the translation has to keep; None if there is no telling where."""
-        restored = restore(words, self.spans)
+        restored = restore(words, self.spans, self.bare)
         return None if restored is None else self.write(restored)
 
     def write(self, words: Sequence[Word]) -> str:
@@ -89,7 +89,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         ]
     )
     free = _without_copies(bare, spans)
-    if not any(letter.isalnum() or _is_surrogate(letter) for letter in free):
+    if not any(map(str.isalnum, free)):
         return []
     as_written = Draft(
         shown=_with_spans(readable, bare, spans),
@@ -116,7 +116,8 @@ def without_tags(sentence: str) -> str:
 
 def as_read(bare: str, tokenizer: Tokenizer) -> str:
     """Write the words of a sentence as a model reads them: in ordinary case, and as long."""
-    ordinary = as_sentence(bare) if find_case(bare) == "upper" else bare
+    free = _without_copies(bare, find_copies(bare))
+    ordinary = as_sentence(bare) if find_case(free) == "upper" else bare
     return without_strange_capitals(ordinary, tokenizer.knows)
 
 
@@ -143,8 +144,3 @@ def _with_spans(shown: str, bare: str, spans: Sequence[Span]) -> str:
     for span in spans:
         shown = shown[: span.start] + bare[span.start : span.end] + shown[span.end :]
     return shown
-
-
-def _is_surrogate(letter: str) -> bool:
-    """Whether it is no letter at all, which the tokenizer will have to say."""
-    return "\ud800" <= letter <= "\udfff"

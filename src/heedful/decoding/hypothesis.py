@@ -9,7 +9,8 @@ from heedful.errors import ConfigError
 
 PATIENCE = 1.5  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
-
+_WIDEST = 1_000  # a beam; wider ones find worse translations, and take all of the memory
+_COLDEST = 0.001  # below, the likeliest piece is drawn anyway, and numbers overflow
 
 Attention = tuple[tuple[float, ...], ...]
 """A row for each target piece, a column for each source piece, both without EOS.
@@ -41,8 +42,8 @@ class SearchConfig:
         return 1 if self.n_best == 1 else self.beam_size
 
     def __post_init__(self) -> None:
-        if self.beam_size < 1:
-            raise ConfigError(f"beam_size must be at least 1, got {self.beam_size}")
+        if not 1 <= self.beam_size <= _WIDEST:
+            raise ConfigError(f"beam_size must be from 1 to {_WIDEST:,}, got {self.beam_size}")
         if not 0 <= self.alpha <= 10:
             raise ConfigError(f"alpha must be from 0 to 10, got {self.alpha}")
         if not 1 <= self.n_best <= self.beam_size:
@@ -66,8 +67,8 @@ class Sampling:
     """The same texts with the same seed are translated the same again."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.temperature < math.inf:
-            raise ConfigError(f"temperature must be above 0, got {self.temperature}")
+        if not _COLDEST <= self.temperature < math.inf:
+            raise ConfigError(f"temperature must be {_COLDEST:g} or more, got {self.temperature:g}")
         if self.top_k < 0:
             raise ConfigError(f"top_k must be at least 1, or 0 for all, got {self.top_k}")
         if not 0 < self.top_p <= 1:

@@ -66,8 +66,8 @@ def best_layout(folder: ModelFolder) -> Layout:
     best, *others = _candidates(_num_cores())
     if others:
         best = _measured(folder, [best, *others])
-    memory = _memory(folder)
-    with suppress(OSError, StorageError):  # then it is measured again the next time
+    with suppress(OSError, RuntimeError, StorageError):  # then it is measured again the next time
+        memory = _memory(folder)
         memory.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(memory, json.dumps(best._asdict()))
     return best
@@ -129,7 +129,8 @@ def _seconds(
 
 
 def _remembered(folder: ModelFolder) -> Layout | None:
-    with suppress(OSError, ValueError, TypeError):  # never measured, or by another heedful
+    # Never measured, or by another heedful; or by somebody who has no home.
+    with suppress(OSError, ValueError, TypeError, RuntimeError):
         layout = Layout(**json.loads(_memory(folder).read_text(encoding="utf-8")))
         return layout if layout in _candidates(_num_cores()) else None
     return None

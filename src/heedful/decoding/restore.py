@@ -36,7 +36,7 @@ def _written(text: str, spans: Sequence[Span]) -> tuple[Counter[str], Counter[st
     )
 
 
-def restore(words: Sequence[Word], spans: Sequence[Span]) -> list[Word] | None:
+def restore(words: Sequence[Word], spans: Sequence[Span], source: str) -> list[Word] | None:
     """Write what is missing over the words that translate it; None if they cannot be told."""
     restored: list[Word] = list(words)
     lacking = find_missing(join_words(words), spans)
@@ -49,9 +49,21 @@ def restore(words: Sequence[Word], spans: Sequence[Span]) -> list[Word] | None:
         if run is not None:
             gap = restored[run[0]].gap
             restored[slice(*run)] = [Word(gap, span.text, span.start, is_fixed=True)]
+            if span in lacking:
+                _set_apart(restored, run[0], source[: span.start], source[span.end :])
         elif span in lacking:
             return None
     return None if find_missing(join_words(restored), spans) else restored
+
+
+def _set_apart(words: list[Word], at: int, before: str, after: str) -> None:
+    """Write a space between a word and its neighbours, where the source has one too."""
+    for index, is_spaced in (at, before.endswith(" ")), (at + 1, after.startswith(" ")):
+        if 0 < index < len(words) and is_spaced and not words[index].gap:
+            left, right = words[index - 1], words[index]
+            outer = (left.text[-1], left) if index == at else (right.text[0], right)
+            if outer[0].isalnum() or outer[1].is_fixed:
+                words[index] = right._replace(gap=" ")
 
 
 def _content(span: Span) -> str:

@@ -224,7 +224,8 @@ def _joined(draft: Draft, found: dict[int, _Found]) -> Candidate:
     translated = {start: part.words for start, part in found.items() if part.words}
     words = _woven(draft, translated)
     if not translated or find_missing(join_words(words), draft.spans):
-        return Candidate(text=draft.write(_woven(draft, {})), score=0.0, flags=("untranslated",))
+        text = draft._replace(case=None).write(_woven(draft, {}))
+        return Candidate(text=text, score=0.0, flags=("untranslated",))
     flags = ("parts", *chain(*(part.flags for part in found.values())))
     return Candidate(text=draft.write(words), score=0.0, flags=flags)
 
@@ -233,7 +234,7 @@ def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:
     words: list[Word] = []
     at = 0
     for span in (*draft.spans, None):
-        between = draft.shown[at : span.start if span else None]
+        between = draft.bare[at : span.start if span else None]
         content = between.strip()
         begin = at + between.find(content)
         part = translated.get(at) or as_words(content)

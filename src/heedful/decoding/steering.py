@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
-from heedful.decoding.sentence import Engine
+from heedful.decoding.sentence import Candidate, Engine
+from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
@@ -20,8 +21,21 @@ class Steering(NamedTuple):
 
     def engine(self, engine: Engine, tokenizer: Tokenizer) -> Engine:
         """Return an engine that is steered so."""
-        is_free = not self.prefix and self.sampling is None
-        return engine if is_free else _SteeredEngine(engine, tokenizer, self)
+        if not self.prefix and self.sampling is None:
+            return engine
+        num_pieces, most = len(tokenizer.encode(self.prefix)), engine.most_pieces - 2
+        if num_pieces > most:
+            raise ConfigError(
+                f"the prefix has {num_pieces:,} pieces, and the model writes {most:,} at most; "
+                "take a shorter one"
+            )
+        return _SteeredEngine(engine, tokenizer, self)
+
+    def checked(self, candidate: Candidate) -> Candidate:
+        """Flag what does not begin as it is told."""
+        if without_tags(candidate.text).startswith(normalise(self.prefix)):
+            return candidate
+        return candidate._replace(flags=(*candidate.flags, "prefix"))
 
 
 class _SteeredEngine:

@@ -1,5 +1,6 @@
 """The translator: text in, Translation out."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice, pairwise, zip_longest
@@ -16,7 +17,7 @@ from heedful.decoding.steering import Alternative, Steering, find_alternatives
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
 from heedful.text.glossary import Glossary
-from heedful.text.normalise import normalise
+from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -40,7 +41,8 @@ class Translation:
 
     "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
     "parts": what stands between protected spans was translated on its own;
-    "untranslated": not even that kept the spans, so the sentence was left as it is.
+    "untranslated": not even that kept the spans, so the sentence was left as it is;
+    "prefix": it does not begin as was asked for, since something else had to stand there.
     """
     details: Details | None = None
     """Word by word, if that was asked for."""
@@ -192,8 +194,10 @@ class Translator:
         self, texts: Sequence[str], config: SearchConfig, glossary: Glossary, steering: Steering
     ) -> list[Translation]:
         """Cut the texts into sentences, translate all of them together, and put them back."""
+        for text in texts:
+            refuse_halves(text)
         longest = min(LONGEST, self.engine.most_pieces - 2)  # a piece has a byte; a space, and EOS
-        cuts = [cut_text(text, longest) for text in texts]
+        cuts = [cut_text(text, longest // (3 if _is_lengthened(text) else 1)) for text in texts]
         sentences = [
             text[start:end]
             for text, ranges in zip(texts, cuts, strict=True)
@@ -226,7 +230,17 @@ class Translator:
             for wish in (steering, steering._replace(prefix=""))  # which would begin every part
         )
         translator = SentenceTranslator(self.tokenizer, engine, engine_of_parts)
-        return iter(translator.translate(chosen, config, glossary))
+        found = translator.translate(chosen, config, glossary)
+        if steering.prefix:
+            found = [list(map(steering.checked, candidates)) for candidates in found]
+        return iter(found)
+
+
+def _is_lengthened(text: str) -> bool:
+    """Whether some letters have more bytes when they are composed: three times as many at most."""
+    if unicodedata.is_normalized("NFC", text):
+        return False
+    return len(unicodedata.normalize("NFC", text).encode()) > len(text.encode())
 
 
 def _assembled(
@@ -260,8 +274,14 @@ def _joined(
             score=sum(candidate.score for candidate in candidates) / len(candidates),
             flags=tuple(dict.fromkeys(chain(*(candidate.flags for candidate in candidates)))),
         )
-        for candidates in zip(*sentences, strict=False)
+        for candidates in _side_by_side(sentences)
     ]
+
+
+def _side_by_side(sentences: list[list[Candidate]]) -> Iterator[list[Candidate]]:
+    """Give the n-th candidate of every sentence; one that has fewer stays with its last."""
+    for number in range(max(map(len, sentences))):
+        yield [candidates[min(number, len(candidates) - 1)] for candidates in sentences]
 
 
 def _as_glossary(terms: Mapping[str, str] | Glossary | None) -> Glossary:

@@ -1,5 +1,6 @@
 """Our weights as CTranslate2 wants them."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
     """Write `ctranslate2/` into a model folder, whole or not at all, and return its path.
 
     The weights are kept in float32; CTranslate2 makes int8 of them as it loads them. With it goes
-    a shortlist of pieces, if the corpus is still there to learn it from.
+    a shortlist of pieces, learned from the corpus; if that is gone, the one that was there.
     """
     tokenizer = folder.tokenizer()
     spec = ctranslate2_spec(load_model(folder), tokenizer, folder.alignment_head())
@@ -35,6 +36,8 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
             _write_shortlist(
                 partial / folder.shortlist_file.name, PairIds(folder.train_ids), tokenizer
             )
+        elif folder.shortlist_file.exists():
+            shutil.copy(folder.shortlist_file, partial)
     return folder.ctranslate2
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from heedful.text.spans import find_tags
+from heedful.text.spans import find_copies, find_tags
 from heedful.text.words import Word, best_run
 
 _NAME = r"<(/?)([A-Za-z][^\s<>/]*)"
@@ -72,10 +72,13 @@ def take_out(text: str) -> tuple[str, list[Mark]]:
     found = [*find_tags(text)]
     if not text.isascii():
         found += _compiled(_PICTURES).finditer(text)
+    copies = find_copies(text) if found else []
     bare, marks, at = "", [], 0
     for match in sorted(found, key=lambda match: match.start()):
-        if match.start() < at:
-            continue  # a picture inside a tag
+        if match.start() < at or any(
+            copy.start <= match.start() and match.end() <= copy.end for copy in copies
+        ):
+            continue  # inside a tag, or an address
         bare += text[at : match.start()]
         before = not bare or bare[-1] == " "
         after = text[match.end() : match.end() + 1] in ("", " ")

@@ -216,6 +216,11 @@ def _write_taught(folder: Path, taught: Path, cleaning: CleaningConfig) -> None:
     held_out = {text_digest(source) for source, _ in _read_tsv(folder / "valid.tsv")}
     pairs = (pair for pair in _read_tsv(taught) if text_digest(pair[0]) not in held_out)
     _write_tsv(folder / "train.tsv", clean_pairs(pairs, cleaning, CleaningReport()))
+    if not (folder / "train.tsv").stat().st_size:
+        raise CorpusError(
+            f"{taught}: every source is one to validate on, so nothing is left to train on; "
+            "validate on other sentences"
+        )
 
 
 def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:

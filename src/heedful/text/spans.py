@@ -1,6 +1,7 @@
 """What a translation must leave as it is: tags, addresses, placeholders, numbers."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import filterfalse
@@ -13,23 +14,43 @@ _TAG = r"""
   | <[?!][^<>]*>                                               # a declaration
   | </?[A-Za-z](?:[^<>"']|"[^"<]*"|'[^'<]*')*+>                # <b>, </b>, <br/>, <a href="...">
 """
-_COPY = r"""
-    (?:https?|ftp)://(?:\([^\s()<>"]*\)|[^\s()<>"。，、；！？）」』】])+(?<![.,;:!?'\]}*_])
-  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{2,}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}*_])
+_IN_ADDRESS = r"""
+    \([^\s()<>"]*\) | \{\{[^{}]*\}\} | \{[^\s{}]*\} | (?<=[/=])<\w+>(?=[/?&\#])  # (a), {id}, <id>/
+"""
+_ADDRESS = rf"""
+    (?i:https?|ftp)://
+      (?>{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】])*
+      (?:{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】.,;:!?'\]}}*_])
+  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{{2,}}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}}*_])
   | (?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+                   # an e-mail address
-  | \{\{[^{}]*\}\} | \$?\{[ ]?[\w.:!,\#\[\]*+%-]*[ ]?\}        # {{x}}, {name}, {0:.2f}, ${x}
+"""
+_PLACEHOLDER = r"""
+    \{\{[^{}]*\}\}                                             # {{x}}
+  | [$%\#]?\{[ ]?[\w.:!?,\#\[\]()*+%$@&<>^=/|'"-]*[ ]?\}       # {name}, {0:.2f}, ${x}, %{x}
+  | \{\w+,[ ]?(?:number|date|time|plural|select|selectordinal)\b
+    (?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}                     # {n, plural, one {# dog}}
+  | <%(?:(?!<%|%>).)*%>                                        # <%= x %>
   | (?<![\w$])\$[A-Za-z_]\w*                                   # $x, but not $5
   | %\(\w+\)[\#0+-]*\d*(?:\.\d+)?[a-zA-Z]                      # %(name)s
-  | (?<![\d%])%(?:\d+\$)?[\#0+-]*\d*(?:\.\d+)?(?:h|l|ll)?[sdifgeuxXcr@](?![A-Za-z])  # %s, %1$.2f
+  | %%
+  | (?<![\d%])%(?:\d+\$)?[\#0+-]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtLq])?
+    [sdifgeuxXcr@opEG](?![A-Za-z])                             # %s, %1$.2f, %zu
   | (?<![\w%])%[A-Za-z_]\w*%(?!\w)                             # %name%
   | &(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});  # &amp;
   | \\[nrt](?![a-z])                                           # a line end spelt out
 """
+_COPY = f"{_ADDRESS}|{_PLACEHOLDER}"
 _HINT = r"[@{$%&\\]|://|www\."  # without any of these there is nothing to copy
-_NUMBER = r"""(?<![\w:.,])(?:
-    \d{1,3}(?:[ ]\d{3})+(?!\d)(?:[.,]\d+)?                     # 10 000
+_UNIT = (
+    "[kcmdnµμ]?m|[kmµμ]?g|t|[mcd]?l|h|min|ms|mph|kmh|[kMG]?Wh?|[km]?V|[kMG]?Hz|[kKMGT]B|px|pt|p"
+    "|bn?|mn|k|K|M"
+)
+_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # where words touch numbers
+_MULTIPLIERS = "十百千万萬亿億兆십백천만억조"  # 500万 is 5,000,000
+_NUMBER = rf"""(?<![:.,])(?:(?<!\w)|(?<=[{_WITHOUT_SPACES}])|(?<=\b[A-Z]{{3}}))(?>
+    \d{{1,3}}(?:[ ]\d{{3}})+(?!\d)(?:[.,]\d+)?                     # 10 000
   | \d+(?:[.,'’\u00a0\u202f\u2009]\d+)*                        # 10,000.5
-)(?!\w|:\d)"""
+)(?!:\d)(?:(?!\w)|(?=(?:{_UNIT})(?!\w))|(?=[{_WITHOUT_SPACES}])(?![{_MULTIPLIERS}]))"""
 _WRITTEN_NUMBER = r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*"
 
 
@@ -99,8 +120,8 @@ def find_numbers(text: str) -> list[Span]:
 
 
 def digits(text: str) -> str:
-    """Return the digits of a number, which is what languages agree on."""
-    return "".join(filter(str.isdecimal, text))
+    """Return the digits of a number, in those of ASCII: this is what languages agree on."""
+    return "".join(str(unicodedata.decimal(digit)) for digit in text if digit.isdecimal())
 
 
 def written_digits(text: str) -> Iterator[str]:

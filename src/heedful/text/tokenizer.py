@@ -3,7 +3,6 @@
 import codecs
 import io
 import math
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,14 +12,13 @@ from pathlib import Path
 
 import sentencepiece
 
-from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.errors import ConfigError, ModelFolderError
 from heedful.specials import BOS, EOS, PAD, UNK
-from heedful.text.normalise import normalise
+from heedful.text.normalise import normalise, refuse_halves
 
 _NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
-_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8
 _MOST_TEXTS = 4_000_000  # the first so many: SentencePiece holds them all in memory
 
 
@@ -84,8 +82,7 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Cut a text into piece ids, without BOS and EOS."""
-        if _SURROGATES.search(text):
-            raise CorpusError(f"{text!r} is not valid Unicode text; is it UTF-8?")
+        refuse_halves(text)
         first, *others = normalise(text).split(_SPACE)
         # The space in front lets a word look the same at the start of a sentence and inside it.
         ids: list[int] = self._processor.encode(f" {first}") if first or others else []

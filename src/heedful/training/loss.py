@@ -75,7 +75,8 @@ def smoothed_cross_entropy(
     """
     with torch.autocast(x.device.type, enabled=False):  # the loss is worth all its digits
         smoothed, plain = _SmoothedCrossEntropy.apply(
-            x.to(weight.dtype), weight, wanted, smoothing, agreement, rivals, weights
+            *(x.to(weight.dtype), weight, wanted, smoothing, agreement, rivals, weights),
+            torch.is_grad_enabled(),  # which it is not inside
         )
     return smoothed, plain
 
@@ -93,8 +94,9 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         agreement: float,
         rivals: Rivals | None,
         weights: Tensor | None,
+        is_training: bool,
     ) -> tuple[Tensor, Tensor]:
-        is_training, is_weighted = any(context.needs_input_grad), weights is not None
+        is_weighted = weights is not None
         scored = weight if rivals is None else weight[rivals.ids]
         wanted = wanted if rivals is None else rivals.places(wanted)
         x_gradient, scored_gradient = torch.empty_like(x), torch.zeros_like(scored)
@@ -148,7 +150,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, *gradients: Any) -> Any:
         found = (gradient * gradients[0] for gradient in context.saved_tensors)
-        return *found, None, None, None, None, None
+        return *found, None, None, None, None, None, None
 
 
 def _divergence(
