@@ -70,6 +70,7 @@ def _answer(
             int(question) - 1,
             beam_size=options.get("beam_size"),
             alpha=options.get("alpha"),
+            glossary=options.get("glossary"),
         )
         for other in others:
             console.print(Text.assemble((f"{other.word}  ", "bold"), other.text), soft_wrap=True)

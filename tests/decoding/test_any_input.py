@@ -374,6 +374,39 @@ def test_parts_do_not_begin_with_the_prefix_each():
     assert translation.flags == ("parts", "prefix")
 
 
+def test_alternatives_keep_what_a_translation_has_to_keep():
+    two, num_the = TOKENIZER.encode("Two")[0], len(TOKENIZER.encode("the"))
+
+    class Other(Words):
+        """Mangles what is no word, and would as soon begin with "Two" as with "the"."""
+
+        def search(self, sources, config, attention, no_repeat=0, prefixes=(), **options):
+            found = super().search(sources, config, attention, no_repeat)
+            if not prefixes:
+                return found
+            return [
+                [
+                    Hypothesis(
+                        (*prefix, *best.pieces[num_the:]),
+                        -1.0,
+                        True,
+                        (*best.attention[:1] * len(prefix), *best.attention[num_the:]),
+                    )
+                ]
+                for (best,), prefix in zip(found, prefixes, strict=True)
+            ]
+
+        def next_pieces(self, source, prefix):
+            return [-9.0 * (piece != two) for piece in range(TOKENIZER.vocab_size)]
+
+    translator = Translator(TOKENIZER, Other(mangle))
+    translation = translator.translate("the <b>{name}</b> saw 1984")
+
+    best, *_ = translator.alternatives(translation, 0, glossary={"saw": "and"})
+
+    assert best.text == f"{TOKENIZER.decode([two])} <b>{{name}}</b> and 1984"
+
+
 def test_of_two_readings_of_a_title_the_one_that_could_be_translated_is_taken():
     class Small(Words):
         """Loses the span when names are read as words, and is surer of that."""

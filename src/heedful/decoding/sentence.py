@@ -101,6 +101,13 @@ class SentenceTranslator:
             for text, ways in drafts
         ]
 
+    def finish(
+        self, draft: Draft, hypothesis: Hypothesis, config: SearchConfig
+    ) -> Candidate | None:
+        """Make good what was found for a draft; None if there is no telling how."""
+        source = self.tokenizer.encode(draft.shown)
+        return _finished(draft, self._found(source, hypothesis, config, ()))
+
     def _search(
         self,
         engine: Engine,

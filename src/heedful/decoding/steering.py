@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from heedful.decoding.draft import as_read, without_tags
+from heedful.decoding.draft import as_read, drafts_of, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
-from heedful.decoding.sentence import Candidate, Engine
+from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
+from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 
@@ -79,7 +80,7 @@ class Alternative(NamedTuple):
 
     word: str
     text: str
-    """All of it; the sentence that has the word is without tags and in ordinary case."""
+    """All of it, with all that a translation has to keep."""
     score: float
     """Log-probability from that word on, over the length penalty."""
 
@@ -116,31 +117,36 @@ def find_alternatives(
     text: str,
     word: int,
     config: SearchConfig,
+    glossary: Glossary,
     count: int,
 ) -> list[Alternative]:
     """Find other words for one of a sentence, likeliest first, and go on from each."""
     from heedful.text.word_pieces import word_pieces  # numpy takes longer than a translation
 
-    source_ids, ids = (
-        tokenizer.encode(as_read(without_tags(side), tokenizer)) for side in (source, text)
-    )
+    if not (drafts := drafts_of(source, tokenizer, glossary)):
+        return []
+    draft, ids = drafts[0], tokenizer.encode(as_read(without_tags(text), tokenizer))
+    source_ids = tokenizer.encode(draft.shown)
     words = word_pieces(tokenizer, ids).words
     before = ids[: _start_of_word(tokenizer, ids, word)]
     likely = engine.next_pieces(source_ids, before)
     said = set(range(len(likely))) - {PAD, UNK, BOS, EOS}
     first = sorted(said, key=likely.__getitem__, reverse=True)[: 2 * count]
     found = engine.search(
-        [source_ids] * len(first), config, prefixes=[[*before, piece] for piece in first]
+        [source_ids] * len(first),
+        config,
+        attention=[draft.needs_links] * len(first),
+        prefixes=[[*before, piece] for piece in first],
     )
+    finish = SentenceTranslator(tokenizer, engine).finish
     others: dict[str, Alternative] = {}
     for piece, (best, *_) in zip(first, found, strict=True):
         new_words = word_pieces(tokenizer, best.pieces).words
         new = new_words[word] if word < len(new_words) else ""
         is_new = new != words[word] and new_words[:word] == words[:word]
         whole = Hypothesis(best.pieces, best.log_probability + likely[piece], best.is_finished)
-        if is_new and new not in others:
-            written = normalise(tokenizer.decode(best.pieces))
-            others[new] = Alternative(word=new, text=written, score=whole.score(config.alpha))
+        if is_new and new not in others and (written := finish(draft, best, config)):
+            others[new] = Alternative(word=new, text=written.text, score=whole.score(config.alpha))
     return list(others.values())[:count]
 
 

@@ -131,6 +131,7 @@ class Translator:
         count: int = 5,
         beam_size: int | None = None,
         alpha: float | None = None,
+        glossary: Mapping[str, str] | Glossary | None = None,
     ) -> list[Alternative]:
         """Find what else could stand in place of a word, and how each translation would go on.
 
@@ -144,7 +145,8 @@ class Translator:
             past = first + len(find_words(without_tags(text)))
             if first <= word < past:
                 others = find_alternatives(
-                    self.engine, self.tokenizer, source, text, word - first, config, count
+                    *(self.engine, self.tokenizer, source, text, word - first),
+                    *(config, _as_glossary(glossary), count),
                 )
                 before, after = translation.text[:start], translation.text[end:]
                 return [other._replace(text=before + other.text + after) for other in others]
