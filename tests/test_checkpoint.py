@@ -71,7 +71,7 @@ def test_a_checkpoint_that_cannot_be_opened_for_the_moment_is_not_thrown_away(
 def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path):
     (tmp_path / "file").touch()
 
-    with pytest.raises(StorageError, match=r"cannot be written, Not a directory; .* from the beg"):
+    with pytest.raises(StorageError, match=r"cannot be made, Not a directory; .* from the beginn"):
         Checkpoints(tmp_path / "file" / "checkpoints", keep=3).save(state(1))
 
 

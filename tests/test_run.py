@@ -158,7 +158,9 @@ def test_a_damaged_recipe_in_the_folder_is_named(corpus, recipe_file, tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(corpus, recipe_file, tmp_path):
     out = tmp_path / "train.low" / "model"
 
-    with pytest.raises(StorageError, match=r"the corpus cannot be written, Not a directory; make"):
+    with pytest.raises(
+        StorageError, match=r"model: cannot be made, Not a directory; choose another folder"
+    ):
         next(train_model(load_recipe(recipe_file, **corpus), out))
 
 

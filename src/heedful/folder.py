@@ -124,7 +124,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         _settle(partial, path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise _not_written(path, error) from error
+        raise StorageError(
+            f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
+            "so make room and run the same command to go on"
+        ) from error
 
 
 def make_folder(path: Path) -> None:
@@ -132,7 +135,10 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _not_written(path, error) from error
+        raise StorageError(
+            f"{path}: cannot be made, {error.strerror}; choose another folder, or make room and "
+            "run the same command to go on"
+        ) from error
 
 
 @contextmanager
@@ -184,13 +190,6 @@ def folder_written_whole(path: Path) -> Iterator[Path]:
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _not_written(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
-        "so make room and run the same command to go on"
-    )
 
 
 def _settle(partial: Path, path: Path) -> None:
