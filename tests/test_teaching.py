@@ -127,6 +127,7 @@ def test_files_that_changed_after_a_teacher_finished_are_refused(taught_recipe, 
     recipe = replace(taught_recipe, data=DataConfig(**files))
     run = train_model(recipe, tmp_path / "model")
     list(takewhile(lambda event: not isinstance(event, Finished), run))
+    run.close()
     source = Path(files["source"])
     source.write_text(source.read_text().replace("a", "b"))
 
@@ -205,6 +206,7 @@ def test_teachers_that_are_stopped_while_they_translate_say_how_to_go_on(
 def test_a_teacher_of_another_recipe_is_refused(taught_recipe, tmp_path):
     run = train_model(taught_recipe, tmp_path / "model")
     list(takewhile(lambda event: not isinstance(event, Finished), run))
+    run.close()
     (tmp_path / "other.toml").write_text(f"{TINY_RECIPE}teachers = 0.8\n")
     data = {"source": taught_recipe.data.source, "target": taught_recipe.data.target}
     other = load_recipe(str(tmp_path / "other.toml"), **data)
