@@ -349,11 +349,15 @@ def test_a_link_stays_a_link_to_the_file_that_is_written(heedful, model_folder, 
     (tmp_path / "file").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "file")
 
-    code, _, _ = heedful("translate", model_folder.path, "a b", "-o", tmp_path / "link")
+    (tmp_path / "in").write_text("a b\n")
 
-    assert code == 0
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "file").read_text() not in ("", "old")
+    for text in ["a b"], ["-i", tmp_path / "in"]:
+        code, _, _ = heedful("translate", model_folder.path, *text, "-o", tmp_path / "link")
+
+        assert code == 0
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "file").read_text() not in ("", "old")
+        (tmp_path / "file").write_text("old")
 
 
 def test_invalid_input_is_replaced_on_request_and_all_else_comes_back(heedful, model_folder):

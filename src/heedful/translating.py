@@ -43,6 +43,8 @@ def translate(
     """Translate texts, a file or else whatever is piped in, line by line and in order."""
     if bool(texts) + bool(input) + interactive > 1:
         raise ConfigError("of text, --input and --interactive only one can be; choose one")
+    if output and output.is_symlink() and output.is_file():
+        output = output.resolve()  # the file is written anew, not the link
     files = input and output and input.is_file() and _becomes_a_file(output) and (input, output)
     if resume and not files:
         raise ConfigError("--resume needs --input and --output, both of them files")
@@ -51,8 +53,6 @@ def translate(
         raise ConfigError("--interactive goes without --output, --format and --n-best")
     if format == "tsv" and n_best > 1:
         raise ConfigError("--format tsv has a row for each line; for --n-best take jsonl or text")
-    if output and output.is_symlink() and output.is_file():
-        output = output.resolve()  # the file is written anew, not the link
     read = partial(read_any_lines, replace_invalid=replace_invalid)
     lines = [] if interactive else texts or read(input or _standard_input())
     terms = None if glossary is None else read_glossary(glossary)
