@@ -307,6 +307,37 @@ def test_without_a_verb_the_help_is_shown(heedful):
     assert "heedful: " not in err
 
 
+@pytest.mark.timeout(120)
+def test_a_line_that_is_piped_in_is_answered_before_the_next_is_written(model_folder):
+    command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path)]
+    alone = subprocess.run([*command, "a b c"], capture_output=True, check=True).stdout
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for _ in range(3):
+            process.stdin.write(b"a b c\n")
+            process.stdin.flush()
+
+            assert process.stdout.readline() == alone
+        process.stdin.close()
+
+        assert process.stdout.read() == b""
+        assert process.wait() == 0
+
+
+@pytest.mark.parametrize("fixed", [["--seed", "1"], ["--engine", "shortlist"]])
+def test_where_company_shows_the_pipe_does_not_choose_it(heedful, model_folder, monkeypatch, fixed):
+    from heedful.decoding.translator import Translator
+
+    seen = []
+    monkeypatch.setattr(
+        Translator, "translate_lines", lambda _, lines, **options: seen.extend(lines) or []
+    )
+
+    heedful("translate", model_folder.path, *fixed, stdin=b"a\nb\n")
+    heedful("translate", model_folder.path, stdin=b"c\n")
+
+    assert seen == ["a", "b", "c", None]
+
+
 def test_who_has_seen_enough_may_close_the_pipe(model_folder):
     command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path)]
     with subprocess.Popen(
@@ -438,10 +469,29 @@ def test_text_that_is_not_unicode_is_refused(heedful, model_folder):
 def test_a_folder_or_a_device_is_not_replaced_by_the_output(heedful, model_folder, tmp_path):
     code, _, err = heedful("translate", model_folder.path, "a", "-o", tmp_path)
     assert code == 2
-    assert f"{tmp_path}: cannot be written, Is a directory" in err
+    assert f"{tmp_path} is a folder; name a file to write" in err
 
     assert heedful("translate", model_folder.path, "a", "-o", "/dev/null")[0] == 0
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"), [("", "is a folder; name a file"), ("no/a", "cannot be written, No")]
+)
+def test_an_output_of_scoring_is_refused_before_the_work(
+    heedful, model_folder, tmp_path, monkeypatch, output, problem
+):
+    from heedful.decoding.translator import Translator
+
+    monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("it translates"))
+    (tmp_path / "t.tsv").write_text("a\tA\n")
+
+    code, out, err = heedful(
+        "evaluate", model_folder.path, "--source", tmp_path / "t.tsv", "-o", tmp_path / output
+    )
+
+    assert (code, out) == (2, "")
+    assert problem in err
 
 
 def test_an_unknown_bleu_tokenizer_is_refused_before_the_work(heedful, model_folder, tmp_path):

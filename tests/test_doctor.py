@@ -109,6 +109,17 @@ def test_validation_files_the_other_way_round_are_called_swapped(tmp_path):
     assert "exchange the two names" in str(said["source and target swapped"])
 
 
+def test_validation_pairs_that_are_trained_on_are_counted(tmp_path):
+    said = before_training(begin(tmp_path, [*make_pairs(300), *VALID[:9], *VALID[:9]]))
+
+    assert said.keys() == {"validation pairs are trained on"}
+    assert "9 of the 25 validation pairs are training pairs as well" in said.popitem()[1].seen
+
+
+def test_nothing_is_said_of_one_short_pair_in_both_files(tmp_path):
+    assert before_training(begin(tmp_path, [*make_pairs(300), VALID[0]])) == {}
+
+
 @pytest.mark.parametrize(("offset", "where"), [(1, "1 line below"), (-2, "2 lines above")])
 def test_a_target_file_that_has_moved_is_called_misaligned(tmp_path, offset, where):
     sources, targets = zip(*make_pairs(500), strict=True)

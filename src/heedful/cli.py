@@ -2,6 +2,7 @@
 
 import sys
 from collections import deque
+from itertools import tee
 from pathlib import Path
 from typing import Annotated
 
@@ -218,14 +219,12 @@ def evaluate(
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
-    texts = [
-        str(item)
-        for item in load(model, engine).translate_lines(sources, beam_size=beam, alpha=alpha)
-    ]
-    scores = evaluate(texts, references, tokenize=tokenize)
-    say(Console(), *score_lines(scores))
+    translations = load(model, engine).translate_lines(sources, beam_size=beam, alpha=alpha)
+    texts, written = tee(map(str, translations))
     if output:
-        write_lines(output, texts)
+        write_lines(output, written)
+    scores = evaluate(list(texts), references, tokenize=tokenize)
+    say(Console(), *score_lines(scores))
 
 
 @app.command()

@@ -21,6 +21,7 @@ from heedful.training.trainer import Step
 
 _FEWEST_VALID_PAIRS = 20  # from which to tell what language a side is in
 _LIKENESS_MARGIN = 0.2  # real pairs of languages differ by 0.4 and more
+_KNOWN_SHARE = 0.05  # of the validation pairs; short ones may well be in both files
 _RARE = 5  # occurrences from which little can be learned
 _RARE_SHARE = 0.5  # of the pieces; with 10,000 for Multi30k, which works well, it is 0.09
 _IN_A_ROW = 3  # validations that must agree before anything is said of them
@@ -223,6 +224,7 @@ def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     train, valid = (pairs.piece_counts(vocab_size) for pairs in (corpus.train, corpus.valid))
     if len(corpus.valid) >= _FEWEST_VALID_PAIRS:
         yield from _swapped(train, valid)
+    yield from _trained_on(corpus.num_valid_trained_on(), len(corpus.valid))
     yield from _misaligned(corpus.train, vocab_size, "training")
     yield from _misaligned(corpus.valid, vocab_size, "validation")
     suggested = choose_vocab_size(corpus.num_train_bytes)
@@ -247,6 +249,18 @@ def _swapped(train: NDArray[np.int64], valid: NDArray[np.int64]) -> Iterator[Dia
 def _likeness(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """Compare two sides by the pieces they use: 1 is the same, 0 nothing in common."""
     return float(np.sqrt(one * other).sum() / np.sqrt(float(one.sum()) * float(other.sum())))
+
+
+def _trained_on(num_known: int, num_valid: int) -> Iterator[Diagnosis]:
+    if num_known > _KNOWN_SHARE * num_valid:
+        yield Diagnosis(
+            name="validation pairs are trained on",
+            step=0,
+            seen=f"{num_known:,} of the {num_valid:,} validation pairs are training pairs as well",
+            meaning="scores will tell how well these are known by heart, and too little of how new "
+            "text is translated",
+            advice="Validate on other pairs, or leave it to the program, which holds some out",
+        )
 
 
 def _misaligned(pairs: PairIds, vocab_size: int, which: str) -> Iterator[Diagnosis]:

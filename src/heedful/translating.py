@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
+from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 from heedful.decoding.hypothesis import Sampling
 from heedful.decoding.translator import CHUNK, Options, Translator, load
@@ -17,7 +19,7 @@ from heedful.formats import FORMATS, needs_details, written
 from heedful.partial_file import About, PartialFile
 from heedful.stopping import stop_on_signals
 from heedful.text.glossary import read_glossary
-from heedful.text.lines import read_any_lines, read_lines
+from heedful.text.lines import read_any_lines, read_arriving_lines, read_lines
 
 _VARIANTS = ("exact", "shortlist")  # of the same engine, and they may write other words
 
@@ -54,7 +56,14 @@ def translate(
     if format == "tsv" and n_best > 1:
         raise ConfigError("--format tsv has a row for each line; for --n-best take jsonl or text")
     read = partial(read_any_lines, replace_invalid=replace_invalid)
-    lines = [] if interactive else texts or read(input or _standard_input())
+    lines: Iterable[str | None] = texts
+    if input:
+        lines = read(input)
+    elif not texts and not interactive:
+        lines = read_arriving_lines(_standard_input(), replace_invalid=replace_invalid)
+        if engine == "shortlist" or (sampling and sampling.seed is not None):
+            # There it shows which lines are translated together, so the pipe must not decide it.
+            lines = (line for line in lines if line is not None)
     terms = None if glossary is None else read_glossary(glossary)
     translator = load(model, engine)
     search = translator.search_config(beam, alpha, n_best, sampling)
@@ -70,7 +79,7 @@ def translate(
 
     flagged: Counter[str] = Counter()
 
-    def translated(lines: Iterable[str]) -> Iterator[str]:
+    def translated(lines: Iterable[str | None]) -> Iterator[str]:
         for translation in translator.translate_lines(lines, **options):
             flagged.update(translation.flags)
             yield "\n".join(written(translation, format, n_best))
@@ -84,7 +93,7 @@ def translate(
             "--beam": search.beam_size,
             "--alpha": search.alpha,
             "--n-best": n_best,
-            "--glossary": _digest(glossary.read_bytes()) if glossary else None,
+            "--glossary": _digest(str(terms.terms).encode()) if terms else None,
             "--format": format,
             "--prefix": prefix,
             "sampling": str(sampling),
@@ -111,8 +120,7 @@ def translate_file(
 
     It is stopped by signals, and shows how far it is; or by `stop`, and leaves that to the caller.
     """
-    if output.is_dir():
-        raise ConfigError(f"{output} is a folder; name a file to write")
+    _refuse_folder(output)
     num_lines, digest = _counted(read(input))  # and what is no text is refused before the work
     file = PartialFile(output, {"--input": digest, **about})
     try:
@@ -136,10 +144,11 @@ def translate_file(
 def write_lines(path: Path | None, lines: Iterable[str]) -> None:
     """Print lines, or write them to a file that appears when all of them are there."""
     if path is None:
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
         for line in lines:
             print(line)
         return
+    _refuse_folder(path)
     is_file = _becomes_a_file(path)
     partial = path.with_name(path.name + ".partial") if is_file else path
     try:
@@ -153,15 +162,20 @@ def write_lines(path: Path | None, lines: Iterable[str]) -> None:
             partial.unlink(missing_ok=True)
 
 
+def _refuse_folder(output: Path) -> None:
+    if output.is_dir():
+        raise ConfigError(f"{output} is a folder; name a file to write")
+
+
 def _becomes_a_file(path: Path) -> bool:
     """Tell a file, or what is not there yet, from a folder, a pipe or a device."""
     return path.is_file() or not path.exists()
 
 
-def _standard_input() -> Iterable[bytes]:
+def _standard_input() -> BufferedIOBase:
     if sys.stdin.isatty():
         raise ConfigError("no text to translate; give it as an argument, by --input or by a pipe")
-    return sys.stdin.buffer
+    return cast(BufferedIOBase, sys.stdin.buffer)
 
 
 def _converse(translator: Translator, options: Options) -> None:

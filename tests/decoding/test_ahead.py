@@ -26,6 +26,16 @@ def test_no_more_items_are_taken_than_are_worked_on():
     assert len(taken) == 5
 
 
+def test_none_among_the_items_brings_out_all_results_so_far():
+    taken = []
+    items = (taken.append(n) or n for n in [0, 1, None, 2, None])
+
+    results = ahead(lambda n: n, items, at_once=3)
+
+    assert [(next(results), len(taken)) for _ in range(3)] == [(0, 3), (1, 3), (2, 5)]
+    assert list(results) == []
+
+
 def test_an_error_comes_out_where_its_result_would():
     results = ahead(lambda n: 1 // n, [1, 0, 1], at_once=2)
 

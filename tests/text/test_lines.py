@@ -1,9 +1,18 @@
 import gzip
+import io
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from heedful.errors import CorpusError
-from heedful.text.lines import read_lines
+from heedful.text.lines import (
+    read_any_lines,
+    read_arriving_lines,
+    read_lines,
+    refuse_no_text,
+)
 
 
 def write(path, content: str | bytes):
@@ -55,6 +64,17 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
         list(read_lines(path))
 
 
+def test_a_file_that_cannot_even_be_looked_for_is_named_with_the_reason(tmp_path):
+    with pytest.raises(CorpusError, match=r"aaa: cannot be read, File name too long"):
+        refuse_no_text(tmp_path / ("a" * 300))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
+def test_a_file_that_fails_while_it_is_read_is_named_with_the_reason():
+    with pytest.raises(CorpusError, match=r"mem: cannot be read, Input/output error"):
+        list(read_lines(Path("/proc/self/mem")))
+
+
 def test_a_binary_file_is_refused(tmp_path):
     path = write(tmp_path / "a.en", b"\x7fELF\x02\x01\x01\x00\x00")
 
@@ -74,3 +94,48 @@ def test_a_truncated_gzip_file_is_refused(tmp_path):
 
     with pytest.raises(CorpusError, match=r"a\.gz: damaged gzip file"):
         list(read_lines(path))
+
+
+class Trickle(io.BufferedIOBase):
+    """A pipe that gives what was written to it, a write at a time."""
+
+    def __init__(self, *writes: bytes) -> None:
+        self.writes = list(writes)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self.writes.pop(0) if self.writes else b""
+
+
+def test_lines_of_a_pipe_come_when_they_are_whole():
+    pipe = Trickle(b"one\ntw", b"o\n", b"thr", b"ee")
+
+    lines = list(read_arriving_lines(pipe, replace_invalid=False))
+
+    assert lines == ["one", None, "two", None, None, None, "three"]
+
+
+def test_a_pipe_that_is_full_has_more_to_come():
+    pipe = io.BufferedReader(io.BytesIO(b"a\n" * 40_000))  # 80,000 bytes, and it gives 65,536
+
+    lines = list(read_arriving_lines(pipe, replace_invalid=False))
+
+    assert lines.index(None) == 40_000
+    assert lines == ["a"] * 40_000 + [None]
+
+
+@given(st.lists(st.binary(max_size=6).filter(bool)))
+def test_a_pipe_has_the_lines_of_the_same_file(tmp_path_factory, writes):
+    path = write(tmp_path_factory.getbasetemp() / "piped.txt", b"".join(writes))
+
+    arrived = list(read_arriving_lines(Trickle(*writes), replace_invalid=True))
+
+    assert [line for line in arrived if line is not None] == list(
+        read_any_lines(path, replace_invalid=True)
+    )
+
+
+def test_a_line_of_a_pipe_that_is_no_text_is_named_by_its_number():
+    pipe = Trickle(b"one\nt", b"w\xffo\n")
+
+    with pytest.raises(CorpusError, match="standard input, line 2, byte 3: 0xff"):
+        list(read_arriving_lines(pipe, replace_invalid=False))

@@ -103,6 +103,19 @@ def test_a_prepared_corpus_is_taken_again_and_other_files_are_refused(tmp_path):
     assert first.report.read == 60
 
 
+def test_a_damaged_account_of_a_corpus_is_named(tmp_path):
+    data = write_corpus(tmp_path)
+    (prepared(tmp_path, data).folder / "corpus.json").write_text("")
+
+    with pytest.raises(ModelFolderError, match=r"corpus\.json: damaged, .*; choose another folder"):
+        prepared(tmp_path, data)
+
+
+def test_a_file_whose_name_is_no_text_is_refused():
+    with pytest.raises(ConfigError, match=r"'caf\\udce9\.en': its name is not UTF-8; rename it"):
+        DataConfig(source="caf\udce9.en")
+
+
 def test_a_corpus_half_removed_is_prepared_again(tmp_path):
     data = write_corpus(tmp_path)
     (prepared(tmp_path, data).folder / "corpus.json").unlink()

@@ -10,15 +10,19 @@ Result = TypeVar("Result")
 
 
 def ahead(
-    work: Callable[[Item], Result], items: Iterable[Item], *, at_once: int
+    work: Callable[[Item], Result], items: Iterable[Item | None], *, at_once: int
 ) -> Iterator[Result]:
-    """Yield the result for every item in order, while the work on the next ones goes on."""
+    """Yield the result for every item in order, while the work on the next ones goes on.
+
+    Where there is None among the items, all results so far come before the next is asked for.
+    """
     pool = ThreadPoolExecutor(at_once)
     begun: deque[Future[Result]] = deque()
     try:
         for item in items:
-            begun.append(pool.submit(work, item))
-            if len(begun) > at_once:
+            if item is not None:
+                begun.append(pool.submit(work, item))
+            while len(begun) > (0 if item is None else at_once):
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()

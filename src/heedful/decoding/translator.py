@@ -162,9 +162,13 @@ class Translator:
         return [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
 
     def translate_lines(
-        self, lines: Iterable[str], **options: Unpack[Options]
+        self, lines: Iterable[str | None], **options: Unpack[Options]
     ) -> Iterator[Translation]:
-        """Translate a stream of lines in order, in memory that does not grow with it."""
+        """Translate a stream of lines in order, in memory that does not grow with it.
+
+        Lines are taken in by hundreds before the first comes out. Where they are long in coming,
+        None among them says so: what there is comes out before the next is asked for.
+        """
         options["glossary"] = _as_glossary(options.get("glossary"))  # once for all of them
 
         def translate(chunk: list[str]) -> list[Translation]:
@@ -296,10 +300,16 @@ def _replaced(text: str, ranges: list[tuple[int, int]], sentences: list[str]) ->
     return text[: ranges[0][0]] + inner + text[ranges[-1][1] :]
 
 
-def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
-    lines = iter(lines)
-    while chunk := list(islice(lines, CHUNK)):
-        yield chunk
+def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
+    chunk: list[str] = []
+    for line in chain(lines, [None]):
+        if line is not None:
+            chunk.append(line)
+        if chunk and (line is None or len(chunk) == CHUNK):
+            yield chunk
+            chunk = []
+        if line is None:
+            yield None
 
 
 def load(folder: str | Path, engine: str | None = None) -> Translator:

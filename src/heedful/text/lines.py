@@ -2,8 +2,9 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, cast
 
@@ -12,6 +13,7 @@ from heedful.errors import CorpusError
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BYTE_ORDER_MARK = "\ufeff"
+_READ_SIZE = 65_536  # of a pipe; Linux holds as much
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -21,21 +23,44 @@ def read_lines(path: Path) -> Iterator[str]:
             yield _decode(line, str(path), number)
 
 
-def read_any_lines(file: Path | Iterable[bytes], *, replace_invalid: bool) -> Iterator[str]:
+def read_any_lines(path: Path, *, replace_invalid: bool) -> Iterator[str]:
     """Stream the lines of any UTF-8 text; all but their line feeds is kept, to come back.
 
     Bytes that are not UTF-8 are an error that names the line, or become U+FFFD.
     """
-    if isinstance(file, Path):
-        with _open(file) as lines:
-            yield from _decode_any(lines, str(file), replace_invalid)
-    else:
-        yield from _decode_any(file, "standard input", replace_invalid)
+    with _open(path) as file:
+        for number, line in enumerate(file, start=1):
+            yield _decode_any(line, str(path), number, replace_invalid)
+
+
+def read_arriving_lines(pipe: BufferedIOBase, *, replace_invalid: bool) -> Iterator[str | None]:
+    """Stream the lines of standard input likewise, and None where more may be long in coming."""
+    number, begun = 1, list[bytes]()
+
+    def line() -> str:
+        return _decode_any(b"".join(begun), "standard input", number, replace_invalid)
+
+    while arrived := pipe.read1(_READ_SIZE):
+        *ends, rest = arrived.split(b"\n")
+        for end in ends:
+            begun.append(end)
+            yield line()
+            begun.clear()
+            number += 1
+        begun.append(rest)
+        if len(arrived) < _READ_SIZE:
+            yield None
+    if any(begun):
+        yield line()
 
 
 def refuse_no_text(path: Path) -> None:
     """Refuse a file that is missing, empty or plainly not text, before any work is done."""
-    if path.exists() and not path.is_dir() and not path.is_file():
+    try:
+        is_other = path.exists() and not path.is_dir() and not path.is_file()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if is_other:
         raise CorpusError(
             f"{path} is a pipe or a device, but it is read more than once; save it first"
         )
@@ -58,15 +83,14 @@ def _decode(line: bytes, name: str, number: int) -> str:
     return text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
 
 
-def _decode_any(file: Iterable[bytes], name: str, replace_invalid: bool) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        try:
-            text = line.decode(errors="replace" if replace_invalid else "strict")
-        except UnicodeDecodeError as error:
-            raise CorpusError(
-                f"{_not_utf8(error, line, name, number)}, or give --replace-invalid"
-            ) from error
-        yield text.removesuffix("\n")
+def _decode_any(line: bytes, name: str, number: int, replace_invalid: bool) -> str:
+    try:
+        text = line.decode(errors="replace" if replace_invalid else "strict")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{_not_utf8(error, line, name, number)}, or give --replace-invalid"
+        ) from error
+    return text.removesuffix("\n")
 
 
 def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) -> CorpusError:
@@ -85,10 +109,16 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
     except IsADirectoryError:
         raise CorpusError(f"{path} is a folder; give a text file") from None
     except OSError as error:
-        raise CorpusError(f"{path}: cannot be read, {error.strerror}") from None
+        raise _unreadable(path, error) from None
     with plain:
-        is_gzip = plain.peek(2)[:2] == _GZIP_MAGIC
         try:
+            is_gzip = plain.peek(2)[:2] == _GZIP_MAGIC
             yield cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if is_gzip else plain
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise CorpusError(f"{path}: damaged gzip file ({error}); fetch it again") from error
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> CorpusError:
+    return CorpusError(f"{path}: cannot be read, {error.strerror}")

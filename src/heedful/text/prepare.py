@@ -50,6 +50,11 @@ class DataConfig:
             raise ConfigError("source is missing; give --source, a text file or a TSV of pairs")
         if self.valid_target and not self.valid_source:
             raise ConfigError("valid_target is given without valid_source; name both")
+        for path in self.files:
+            try:
+                str(path).encode()
+            except UnicodeEncodeError:
+                raise ConfigError(f"{str(path)!r}: its name is not UTF-8; rename it") from None
 
     @property
     def files(self) -> list[Path]:
@@ -88,10 +93,21 @@ class PreparedCorpus:
         """Return the validation pairs as text."""
         return list(_read_tsv(self.folder / "valid.tsv"))
 
+    def num_valid_trained_on(self) -> int:
+        """Count the validation pairs that are training pairs as well."""
+        valid = set(self.valid_pairs())
+        return len({pair for pair in _read_tsv(self.folder / "train.tsv") if pair in valid})
+
     @property
     def about(self) -> dict[str, Any]:
         """What was read and dropped, and the checksums of the files."""
-        document: dict[str, Any] = json.loads((self.folder / "corpus.json").read_text())
+        path = self.folder / "corpus.json"
+        try:
+            document: dict[str, Any] = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise ModelFolderError(
+                f"{path}: damaged, {error}; choose another folder, or delete {self.folder}"
+            ) from error
         return document
 
     @property
