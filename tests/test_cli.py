@@ -1,10 +1,12 @@
 import io
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -408,6 +410,24 @@ def test_a_glossary_fixes_how_terms_are_translated(heedful, model_folder, tmp_pa
 
     assert code == 0
     assert "B_E" in out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.timeout(60)
+def test_a_glossary_may_be_a_pipe_which_can_be_read_only_once(heedful, model_folder, tmp_path):
+    (tmp_path / "in").write_text("a b c\n")
+    os.mkfifo(tmp_path / "terms.tsv")
+    writer = threading.Thread(target=(tmp_path / "terms.tsv").write_text, args=("b\tB_E\n",))
+    writer.start()
+
+    code, _, _ = heedful(
+        *("translate", model_folder.path, "--glossary", tmp_path / "terms.tsv"),
+        *("-i", tmp_path / "in", "-o", tmp_path / "out"),
+    )
+
+    writer.join()
+    assert code == 0
+    assert "B_E" in (tmp_path / "out").read_text()
 
 
 def test_invalid_input_is_named_by_line(heedful, model_folder, tmp_path):

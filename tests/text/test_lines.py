@@ -3,7 +3,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from heedful.errors import CorpusError
@@ -119,13 +119,14 @@ def test_a_pipe_that_is_full_has_more_to_come():
 
     lines = list(read_arriving_lines(pipe, replace_invalid=False))
 
-    assert lines.index(None) == 40_000
     assert lines == ["a"] * 40_000 + [None]
 
 
 @given(st.lists(st.binary(max_size=6).filter(bool)))
 def test_a_pipe_has_the_lines_of_the_same_file(tmp_path_factory, writes):
-    path = write(tmp_path_factory.getbasetemp() / "piped.txt", b"".join(writes))
+    content = b"".join(writes)
+    assume(not content.startswith(b"\x1f\x8b"))  # a file would be unpacked
+    path = write(tmp_path_factory.getbasetemp() / "piped.txt", content)
 
     arrived = list(read_arriving_lines(Trickle(*writes), replace_invalid=True))
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -19,12 +20,10 @@ def ahead(
     pool = ThreadPoolExecutor(at_once)
     begun: deque[Future[Result]] = deque()
     try:
-        for item in items:
+        for item in chain(items, [None]):
             if item is not None:
                 begun.append(pool.submit(work, item))
             while len(begun) > (0 if item is None else at_once):
                 yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
