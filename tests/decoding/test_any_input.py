@@ -127,6 +127,14 @@ def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
     assert translation.flags == ()
 
 
+@pytest.mark.parametrize("text", ["a dög saw cats", "A DÖG SAW CATS", "мир and a dög"])
+def test_an_unknown_letter_in_a_word_that_is_lost_is_flagged(text):
+    kept, lost = (translate(text, rewrite) for rewrite in (echo, lambda words: echo(words[:1])))
+
+    assert kept.flags == ()
+    assert "letters" in lost.flags
+
+
 @pytest.mark.slow
 def test_a_line_of_a_megabyte_is_translated():
     text = "the old dog " * 80_000

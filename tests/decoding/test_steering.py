@@ -170,6 +170,21 @@ def test_the_same_seed_translates_the_same_again(model_folder, engine):
     assert first == again != other
 
 
+@pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
+def test_the_chunks_of_a_long_text_do_not_draw_alike(model_folder, engine, monkeypatch):
+    monkeypatch.setattr("heedful.decoding.translator.CHUNK", 3)
+    translator = heedful.load(model_folder.path, engine=engine)
+    lines = [*["a b c"] * 3, *["a b c"] * 2, "d"]
+
+    first, again = (
+        [t.text for t in translator.translate_lines(lines, sampling=Sampling(seed=1))]
+        for _ in range(2)
+    )
+
+    assert first == again
+    assert first[:2] != first[3:5]  # the same text in the same place, in other company
+
+
 def test_a_seed_holds_whoever_draws_beside_it(model_folder):
     translator = heedful.load(model_folder.path)
 

@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain, repeat
-from random import Random
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -178,7 +177,7 @@ class CTranslate2Engine:
         sampling: Sampling | None,
     ) -> list[list[Hypothesis]]:
         """Put all wishes in the queue, and look at what becomes of them in the same order."""
-        translator, chance = self._chosen(sampling)
+        translator, chance = self._chosen(sampling, wishes)
         groups = _of_one_length([wish.source for wish in wishes], [wish.prefix for wish in wishes])
         if groups and self._shortlist and not sampling:
             groups = [list(chain(*groups))]
@@ -236,12 +235,13 @@ class CTranslate2Engine:
             found.sort(key=lambda it: -it[1] / length_penalty(len(it[0]), config.alpha))
         return [self._hypothesis(*written) for written in found[: config.num_kept]]
 
-    def _chosen(self, sampling: Sampling | None) -> tuple[ctranslate2.Translator, dict[str, Any]]:
+    def _chosen(
+        self, sampling: Sampling | None, wishes: Sequence[_Wish]
+    ) -> tuple[ctranslate2.Translator, dict[str, Any]]:
         """Return what translates, and the options by which it draws, if it is to draw."""
         if not sampling:
             return self._translator, {}
-        seed = Random().getrandbits(31) if sampling.seed is None else sampling.seed
-        ctranslate2.set_random_seed(seed)
+        ctranslate2.set_random_seed(sampling.seed_for([wish.source for wish in wishes]))
         # Each thread is seeded once, when it starts: one new thread draws what the seed says.
         layout = self._layout._replace(workers=1)
         return layout.translator(self._folder), {

@@ -33,6 +33,8 @@ class Draft(NamedTuple):
     """The case that the translation is to be put in."""
     typed: Mapping[int, str]
     """How spans that are copied were typed, by their place, before white space was folded."""
+    strange: frozenset[str] = frozenset()
+    """Letters among known ones that the model reads byte by byte, and may not write."""
 
     @property
     def needs_links(self) -> bool:
@@ -48,6 +50,10 @@ class Draft(NamedTuple):
         """Put back what the translation has to keep; None if there is no telling where."""
         restored = restore(words, self.spans, self.bare)
         return None if restored is None else self.write(restored)
+
+    def has_lost_letters(self, text: str) -> bool:
+        """Whether a translation lacks a strange letter, in capitals or not."""
+        return any(letter.lower() not in text.lower() for letter in self.strange)
 
     def write(self, words: Sequence[Word]) -> str:
         """Write words that have all they need in the case and with the tags of the source."""
@@ -80,11 +86,12 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         texts = _texts(copies, find_copies(bare_as_typed))
         typed = {copy.start: text for copy, text in zip(copies, texts, strict=True)}
     readable = without_strange_capitals(bare, tokenizer.knows)
+    unknown = tokenizer.unknown_characters(readable)
     spans = without_overlaps(
         [
             *(copy for copy in copies if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
-            *find_unreadable(readable, tokenizer.unknown_characters(readable)),
+            *find_unreadable(readable, unknown),
             *find_numbers(bare),
         ]
     )
@@ -98,6 +105,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         spans=tuple(spans),
         case=None,
         typed=typed,
+        strange=frozenset(letter for letter in unknown if letter.isalpha() and letter in free),
     )
     case = find_case(free)
     if not case:

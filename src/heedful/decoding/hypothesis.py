@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, NamedTuple
 
 from heedful.errors import ConfigError
@@ -75,6 +76,14 @@ class Sampling:
             raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
         if self.seed is not None and not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
+
+    def seed_for(self, sources: Sequence[Sequence[int]]) -> int:
+        """Return what one search draws by.
+
+        Other sources draw otherwise by the same seed, since a file takes many searches.
+        """
+        seed = None if self.seed is None else f"{self.seed} {list(map(list, sources))}"
+        return Random(seed).getrandbits(31)
 
 
 def sampling_of(**wishes: float | int | None) -> Sampling | None:

@@ -59,7 +59,8 @@ class PyTorchEngine:
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; sorts by length within."""
         self.model.eval()
-        prefixes, dice = prefixes or [()] * len(sources), _dice(sampling, len(sources))
+        prefixes = prefixes or [()] * len(sources)
+        dice = _dice(sampling, sources) if sampling else []
         attention = attention or [False] * len(sources)
         batches = _plan(sources, config.beam_size)
 
@@ -177,10 +178,10 @@ def _with_steps(hypothesis: Hypothesis, steps: list[list[float]], shift: int) ->
     return replace(hypothesis, attention=attention_of_pieces(written, num_pieces, shift))
 
 
-def _dice(sampling: Sampling | None, num_sources: int) -> list[Random]:
+def _dice(sampling: Sampling, sources: Sequence[list[int]]) -> list[Random]:
     """Give each source dice of its own, so that it does not matter what shares its batch."""
-    seed = sampling and sampling.seed
-    return [Random(None if seed is None else f"{seed} {index}") for index in range(num_sources)]
+    seed = sampling.seed_for(sources)
+    return [Random(f"{seed} {index}") for index in range(len(sources))]
 
 
 def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:

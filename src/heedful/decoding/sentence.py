@@ -205,7 +205,10 @@ def _finished(draft: Draft, found: _Found) -> Candidate | None:
     text: str | None = found.text or None
     if text and not draft.is_plain:
         text = draft.finish(found.words if found.words is not None else as_words(found.text))
-    return None if text is None else Candidate(text=text, score=found.score, flags=found.flags)
+    if text is None:
+        return None
+    flags = (*found.flags, "letters") if draft.has_lost_letters(text) else found.flags
+    return Candidate(text=text, score=found.score, flags=flags)
 
 
 def _distinct(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -42,6 +42,7 @@ class Translation:
     "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
+    "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
     "prefix": it does not begin as was asked for, since something else had to stand there.
     """
     details: Details | None = None
