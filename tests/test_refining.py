@@ -3,6 +3,7 @@ import shutil
 import threading
 from dataclasses import replace
 from itertools import takewhile
+from math import inf
 
 import pytest
 from rich.console import Console
@@ -250,6 +251,22 @@ def test_the_curves_show_all_of_it(events):
 
 
 @slow
+def test_where_refining_diverges_at_any_rate_the_model_before_is_what_remains(
+    refined_recipe, events, judged_folder, monkeypatch
+):
+    learn = Trainer._step
+    monkeypatch.setattr(Trainer, "_step", lambda *given: replace(learn(*given), perplexity=inf))
+
+    *_, finished = train_model(refined_recipe, judged_folder)
+
+    first = next(event.folder for event in events if isinstance(event, Finished))
+    assert finished.folder.weights_file.read_bytes() == first.weights_file.read_bytes()
+    assert finished.undone == "the loss diverged"
+    assert "and undone: the loss diverged" in finished.folder.card_file.read_text()
+    assert finished.scores
+
+
+@slow
 def test_running_out_of_memory_while_it_is_refined_leaves_the_model_before(
     refined_recipe, events, judged_folder, monkeypatch
 ):
@@ -327,12 +344,12 @@ def test_a_model_that_refining_makes_worse_stays_as_it_was(refined_recipe, tmp_p
 
     kept = finished.folder
     assert kept.weights_file.read_bytes() == first.folder.weights_file.read_bytes()
-    assert (finished.scores[0].value, finished.undone.value) == (30.0, 20.0)
-    assert kept.provenance()["undone"]["value"] == 20.0
+    assert (finished.scores[0].value, finished.undone) == (30.0, "BLEU was 20.00 after it")
+    assert kept.provenance()["undone"] == finished.undone
     assert "and undone: BLEU was 20.00 after it" in kept.card_file.read_text()
     console = Console(record=True, width=100)
     show(events, console)
-    assert "the one before refining, after which BLEU was 20.00" in console.export_text()
+    assert "the one before refining, which was undone: BLEU was 20.00" in console.export_text()
 
 
 def _preference(folder, right, wrong):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -124,6 +124,23 @@ def test_a_run_that_is_asked_to_stop_saves_the_step_it_has_made(
     assert not list(out.rglob("interrupted*"))
 
 
+def test_a_run_that_is_asked_to_stop_while_it_prepares_takes_no_step(
+    corpus, recipe_file, tmp_path, model_folder
+):
+    recipe, out, stop = load_recipe(recipe_file, **corpus), tmp_path / "model", threading.Event()
+    run = train_model(recipe, out, stop)
+    stop.set()
+
+    with pytest.raises(
+        StoppedError,
+        match=r"^stopped before it goes on; run the same command, what is prepared stays$",
+    ):
+        list(takewhile(lambda event: not isinstance(event, Step), run))
+    *_, finished = train_model(recipe, out)
+
+    assert weights_of(finished) == model_folder.weights_file.read_bytes()
+
+
 def test_a_run_that_is_asked_to_stop_where_it_saves_anyway_saves_once(
     corpus, recipe_file, tmp_path
 ):
@@ -174,11 +191,14 @@ def test_a_loss_that_diverges_goes_back_with_half_the_learning_rate(corpus, tmp_
 def test_going_back_from_a_diverging_loss_survives_interruption(corpus, tmp_path):
     recipe, out = hot_recipe(tmp_path, corpus, peak_rate=2.0), tmp_path / "model"
     whole = list(train_model(recipe, tmp_path / "whole"))
-    first_rollback = [type(event) for event in whole].index(RolledBack)
-    for moment in (first_rollback - 1, first_rollback + 2):
+    diverged = next(event.diverged.number for event in whole if isinstance(event, RolledBack))
+    for moment in (
+        lambda event: isinstance(event, Step) and event.number == diverged - 1,
+        lambda event: isinstance(event, RolledBack),
+    ):
         stop = threading.Event()
         run = train_model(recipe, out, stop)
-        list(islice(run, moment))
+        next(filter(moment, run))
         stop.set()
         with pytest.raises(StoppedError, match="stopped after step"):
             list(run)

@@ -63,7 +63,7 @@ def _refined(provenance: dict[str, Any]) -> str:
     if not provenance.get("before_refining"):
         return "no"
     length = f"for {training['steps']:,} steps, {_minutes(training)}"
-    return f"{length}, and undone: BLEU was {undone['value']:.2f} after it" if undone else length
+    return f"{length}, and undone: {undone}" if undone else length
 
 
 def _teachers(training: dict[str, Any]) -> str:

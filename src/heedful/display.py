@@ -246,7 +246,7 @@ def _finished_lines(finished: Finished) -> Iterator[str]:
     several = f"mean of the last {finished.num_averaged} checkpoints"
     model = several if finished.num_averaged > 1 else one
     if finished.undone:
-        model = f"one before refining, after which BLEU was {finished.undone.value:.2f}"
+        model = f"one before refining, which was undone: {finished.undone}"
     yield (
         f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the {model}. "
         "On validation:"

@@ -93,7 +93,7 @@ def write_record(
         },
         "search": asdict(recipe.search),
         "scores": [asdict(score) for score in finished.scores],
-        "undone": finished.undone and asdict(finished.undone),
+        "undone": finished.undone,
         "history": history,
         "diagnoses": finished.folder.diagnoses(),
         "before_refining": first.provenance() if first else None,

@@ -116,8 +116,8 @@ class Finished:
     stopped_early: bool
     seconds: float
     """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
-    undone: Score | None = None
-    """What refining came to, where it was worse than before; then the model is the one before."""
+    undone: str = ""
+    """Why the model is the one before it was refined, where it is."""
 
 
 Event = Lesson | Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished

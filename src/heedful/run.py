@@ -101,6 +101,10 @@ def _train(
         )
         if plan:
             yield plan
+        if processes.any(stop.is_set()):
+            raise StoppedError(
+                "stopped before it goes on; run the same command, what is prepared stays"
+            )
         yield from run.events()
     except (MemoryError, RuntimeError) as error:
         if not _is_out_of_memory(error):
@@ -158,6 +162,7 @@ class _Run:
         self.watch = LossWatch()
         self.stretch = _Stretch()
         self.seconds = 0.0
+        self.is_refined_in_vain = False
 
     def events(self) -> Iterator[Event]:
         """Train until the model is whole."""
@@ -359,7 +364,12 @@ class _Run:
     def _roll_back(self, diverged: Step) -> Iterator[WentBack | RolledBack]:
         """Go back to where the loss was sound, and halve the learning rate."""
         rate_scale, best_loss = self.trainer.rate_scale / 2, self.watch.best
-        self.processes.by_first(self._drop_unsound, diverged, rate_scale)
+        if rate_scale < LOWEST_RATE_SCALE:
+            if not self.first:
+                self.processes.by_first(self._give_up, diverged)
+            self.is_refined_in_vain = True
+            return
+        self.processes.by_first(self._drop_unsound)
         if went_back := list(self._take_up()):
             yield from went_back  # to diverge again, when the damaged state is made anew
             return
@@ -372,23 +382,18 @@ class _Run:
             rate_scale=rate_scale,
         )
 
-    def _drop_unsound(self, diverged: Step, rate_scale: float) -> None:
-        """Drop what was saved after the loss was sound, if there is sense in another try."""
-        if rate_scale < LOWEST_RATE_SCALE:
-            config = self.recipe.training
-            advice = (
-                f"refining for a shorter time, or take the model as it was before, which is whole, "
-                f"in {self.first.path}"
-                if self.first
-                else f"a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
-                f"(now {config.warmup_steps:,})"
-            )
-            raise TrainingError(
-                f"{self.folder.path}: the loss diverges at step {diverged.number} "
-                f"({self._watched_loss(diverged):.2f}, its best was {self.watch.best:.2f}), also "
-                f"with the learning rate at {self.trainer.rate_scale:g} of the schedule; train "
-                f"into another folder with {advice}"
-            )
+    def _give_up(self, diverged: Step) -> None:
+        config = self.recipe.training
+        raise TrainingError(
+            f"{self.folder.path}: the loss diverges at step {diverged.number} "
+            f"({diverged.loss:.2f}, its best was {self.watch.best:.2f}), also with the learning "
+            f"rate at {self.trainer.rate_scale:g} of the schedule; train into another folder with "
+            f"a lower peak_rate (now {config.peak_rate}) or more warmup_steps "
+            f"(now {config.warmup_steps:,})"
+        )
+
+    def _drop_unsound(self) -> None:
+        """Drop what was saved after the loss was sound."""
         sound = [p["step"] for p in self.history if self.watch.is_sound(p["running_loss"])]
         self.checkpoints.drop_after(max(sound, default=0))
 
@@ -412,6 +417,8 @@ class _Run:
 
     def _averaged_steps(self) -> list[int]:
         """The last steps that were validated, up to the best when the run stopped early."""
+        if self.is_refined_in_vain:
+            return []
         validated = [past["step"] for past in self.history]
         if self._is_exhausted():
             validated = validated[: -self.recipe.training.patience]
@@ -419,7 +426,8 @@ class _Run:
 
     def _is_over(self) -> bool:
         is_validated = any(past["step"] == self.trainer.number for past in self.history[-1:])
-        return (is_validated and self._is_at_the_end()) or self._is_exhausted()
+        is_done = is_validated and self._is_at_the_end()
+        return is_done or self._is_exhausted() or self.is_refined_in_vain
 
     def _is_overdue(self) -> bool:
         """Whether to validate out of turn: at the end, or because the machine has become slow."""
@@ -463,10 +471,12 @@ class _Run:
         return num_best
 
     def _finish(self, stopped_early: bool) -> Finished:
-        num_averaged = self._average()
-        scores, undone = self._write_model(), None
-        if self.first and scores[0].value < self.first.provenance()["scores"][0]["value"]:
-            undone = scores[0]
+        num_averaged, scores, undone = 0, [], "the loss diverged"
+        if not self.is_refined_in_vain:
+            num_averaged, scores = self._average(), self._write_model()
+            undone = self._worse_than_before(scores[0])
+        if undone:
+            assert self.first is not None
             self.model.load_state_dict(load_model(self.first).state_dict())
             scores = self._write_model()
         finished = Finished(
@@ -489,6 +499,11 @@ class _Run:
             first=self.first,
         )
         return finished
+
+    def _worse_than_before(self, score: Score) -> str:
+        """Say so where a refined model is not as good as it was."""
+        before = self.first.provenance()["scores"][0]["value"] if self.first else -math.inf
+        return f"BLEU was {score.value:.2f} after it" if score.value < before else ""
 
     def _write_model(self) -> list[Score]:
         return write_model(self.folder, self.model, self.corpus, self.recipe.search)
