@@ -52,7 +52,7 @@ def plan(minutes, recipe=DEFAULT, counts=MULTI30K, preparing=5.0):
 
 
 def test_the_size_grows_with_the_time():
-    assert [plan(minutes).preset for minutes in (2, 60, 2_000, 30_000)] == [
+    assert [plan(minutes).preset for minutes in (2, 12, 2_000, 30_000)] == [
         "mini", "tiny", "small", "base",
     ]  # fmt: skip
 

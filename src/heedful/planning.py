@@ -24,7 +24,7 @@ BEAM_COST = 0.5  # of CTranslate2 for a hypothesis in the beam, over our greedy 
 # What depends on tuning is here and nowhere else; docs/decisions/0007 gives the reasons.
 _LADDER = ("mini", "tiny", "small", "base", "big")
 _PARAMETERS_PER_PIECE = 8.0  # of the corpus, at most: with more, it is learned by heart
-_PIECES_PER_PARAMETER = 4.0  # to learn from, at least: with fewer, a smaller size gets further
+_PIECES_PER_PARAMETER = 2.0  # to learn from, at least: with fewer, a smaller size gets further
 _STEPS_WANTED = 2_000  # before batches are as large as the recipe has them
 _SMALLEST_BATCH = 512  # tokens
 _FEWEST_STEPS = 100  # with which to begin at all
