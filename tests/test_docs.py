@@ -44,34 +44,43 @@ def test_every_section_and_equation_is_mapped():
         assert part in first_columns
 
 
-def tree() -> list[str]:
-    """Spell out the paths of the README's tree."""
+def tree(document: str, first: str) -> list[str]:
+    """Spell out the paths of a document's tree, which begins with the line `first`."""
+    text = (ROOT / document).read_text()
+    fenced = re.findall(r"^```\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    (block,) = [block for block in fenced if re.search(rf"^{first}", block, re.MULTILINE)]
     paths, folders = [], []
-    (block,) = [b for b in blocks("") if "src/heedful/" in b]
     for line in block.splitlines():
-        depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
+        depth, name, *gloss = (len(line) - len(line.lstrip())) // 2, *line.split(maxsplit=1)
+        assert gloss or name.endswith("/"), line
         folders = [*folders[:depth], name.rstrip("/")]
         paths.append("/".join(folders))
     return paths
 
 
-def test_the_tree_in_the_readme_is_the_tree_there_is():
-    named = set(tree())
-    sources = {
+def test_the_tree_in_the_readme_names_every_room_and_all_that_lies_beside_them():
+    named = set(tree("README.md", "src/heedful/"))
+    package = ROOT / "src" / "heedful"
+    there = {
         str(path.relative_to(ROOT))
-        for path in (ROOT / "src").rglob("*.py")
-        if not path.name.startswith("__")
+        for path in package.iterdir()
+        if not path.name.startswith("__") and (path.is_dir() or path.suffix == ".py")
     }
 
     assert all((ROOT / path).exists() for path in named)
-    assert sources <= named
+    assert there <= named
 
 
-def test_every_gloss_says_something():
-    (block,) = [b for b in blocks("") if "src/heedful/" in b]
+def test_the_files_in_the_architecture_are_the_files_there_are():
+    package = ROOT / "src" / "heedful"
+    named = set(tree("docs/architecture.md", "errors.py"))
+    modules = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if path.name != "__init__.py"
+    }
 
-    bare = [line for line in block.splitlines() if len(line.split()) < 3 and "/" not in line]
-    assert bare == []
+    assert modules == {path for path in named if path.endswith(".py")}
 
 
 @pytest.fixture
