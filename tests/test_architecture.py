@@ -14,7 +14,7 @@ PACKAGE = Path(heedful.__file__).parent
 # A module may import those of earlier rows, and within its own package.
 ORDER = [
     {"errors", "specials"},
-    {"text", "model", "stopping", "forecast", "cores", "processes"},
+    {"text", "model", "machine", "forecast"},
     {"folder"},
     {"checkpoint", "card", "partial_file"},
     {"training", "decoding", "data"},

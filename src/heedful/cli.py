@@ -89,10 +89,10 @@ def train(
     _require_train_extra()
     from heedful.display import show
     from heedful.doctor import attend
-    from heedful.processes import join
+    from heedful.machine.processes import join
+    from heedful.machine.signals import stop_on_signals
     from heedful.recipe import load_recipe
     from heedful.run import train_model
-    from heedful.stopping import stop_on_signals
     from heedful.terminal import say
 
     files = {"source": source, "target": target}

@@ -15,9 +15,9 @@ from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
 from heedful.folder import ModelFolder, make_folder, write_atomically
+from heedful.machine.signals import stop_on_signals
 from heedful.recipe import load_recipe
 from heedful.run import train_model
-from heedful.stopping import stop_on_signals
 from heedful.terminal import say, score_lines
 
 RECIPE = "demo"

@@ -23,8 +23,8 @@ from heedful.events import Finished
 from heedful.explain.alignment_choice import choose_alignment_head
 from heedful.folder import ModelFolder, write_atomically
 from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
+from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
-from heedful.processes import Processes
 from heedful.recipe import Recipe
 from heedful.text.prepare import PreparedCorpus
 

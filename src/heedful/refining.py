@@ -19,7 +19,7 @@ from heedful.errors import StoppedError
 from heedful.evaluation import likeness
 from heedful.events import Event, Lesson
 from heedful.folder import ModelFolder, folder_written_whole, write_atomically
-from heedful.processes import Processes
+from heedful.machine.processes import Processes
 from heedful.recipe import Recipe, load_recipe
 from heedful.teaching import Train
 from heedful.text.normalise import normalise

@@ -23,16 +23,16 @@ from heedful.evaluation import Score, bleu
 from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.folder import ModelFolder, held
 from heedful.forecast import forecast_bleu
+from heedful.machine.memory import keep_freed_memory
+from heedful.machine.processes import ALONE, Processes
 from heedful.model.transformer import Transformer
 from heedful.planning import BEAM_COST, BLEU_SENTENCES
-from heedful.processes import ALONE, Processes
 from heedful.recipe import Recipe
 from heedful.refining import begin_refining, first_model, judged_pairs, make_ready
 from heedful.teaching import teach
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.piece_dropout import PieceDropout
 from heedful.text.prepare import PreparedCorpus
-from heedful.training.allocator import keep_freed_memory
 from heedful.training.averaging import running_means
 from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch

@@ -14,7 +14,7 @@ from heedful.diversifying import diversify
 from heedful.errors import StoppedError
 from heedful.events import Event, Lesson
 from heedful.folder import ModelFolder
-from heedful.processes import Processes
+from heedful.machine.processes import Processes
 from heedful.recipe import Recipe
 from heedful.text.prepare import PreparedCorpus, write_exchanged
 from heedful.training.budget import Stopwatch

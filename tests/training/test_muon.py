@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from heedful.cores import num_cores
+from heedful.machine.cores import num_cores
 from heedful.training import muon
 from heedful.training.muon import Muon, orthogonalised
 

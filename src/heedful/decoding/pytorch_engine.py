@@ -14,7 +14,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from heedful.checkpoint import load_model
-from heedful.cores import num_cores, side_by_side
 from heedful.decoding.hypothesis import (
     Hypothesis,
     Reading,
@@ -25,6 +24,7 @@ from heedful.decoding.hypothesis import (
 )
 from heedful.decoding.search import Forced, beam_search, forced, greedy_search, sample
 from heedful.folder import ModelFolder
+from heedful.machine.cores import num_cores, side_by_side
 from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.attention import exact_attention
 from heedful.model.transformer import DecoderLayer, DecoderState, Transformer

@@ -8,7 +8,6 @@ from operator import not_
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
 
-from heedful.decoding.ahead import ahead
 from heedful.decoding.details import Details, join_details, read_details
 from heedful.decoding.draft import without_tags
 from heedful.decoding.hypothesis import Sampling, SearchConfig
@@ -16,6 +15,7 @@ from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.decoding.steering import Alternative, Steering, find_alternatives
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.folder import ModelFolder
+from heedful.machine.ahead import ahead
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text

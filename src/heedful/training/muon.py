@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from heedful.cores import num_cores, side_by_side
+from heedful.machine.cores import num_cores, side_by_side
 
 _RATE = 4.0  # times that of Adam; a step of one changes no product by more than its input
 _MOMENTUM = 0.95

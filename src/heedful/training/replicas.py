@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import torch
 
-from heedful.cores import num_cores, side_by_side
+from heedful.machine.cores import num_cores, side_by_side
+from heedful.machine.precision import products_in
+from heedful.machine.processes import ALONE, Processes
 from heedful.model.dropout import Dropout
 from heedful.model.transformer import Transformer
-from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
-from heedful.training.precision import products_in
 from heedful.training.rivals import Rivals, draw_rivals
 
 _SMALLEST_PART = 512  # tokens; below, what a step costs besides its tokens weighs more

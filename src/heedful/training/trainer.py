@@ -9,9 +9,9 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from heedful.cores import num_cores, side_by_side
+from heedful.machine.cores import num_cores, side_by_side
+from heedful.machine.processes import ALONE, Processes
 from heedful.model.transformer import Transformer
-from heedful.processes import ALONE, Processes
 from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss

@@ -3,7 +3,7 @@ import threading
 import pytest
 import torch
 
-from heedful.cores import num_cores, side_by_side
+from heedful.machine.cores import num_cores, side_by_side
 
 
 @pytest.fixture(autouse=True)

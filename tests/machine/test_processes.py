@@ -19,7 +19,7 @@ from torch.testing import assert_close
 from heedful.checkpoint import Checkpoints
 from heedful.errors import StorageError, TrainingError
 from heedful.folder import ModelFolder
-from heedful.processes import ALONE, Processes, join
+from heedful.machine.processes import ALONE, Processes, join
 from heedful.recipe import load_recipe
 from heedful.refining import first_model
 from heedful.run import train_model
@@ -152,7 +152,7 @@ def test_a_process_that_lost_another_says_so(monkeypatch):
     def all_reduce(tensor):
         raise RuntimeError("Connection closed by peer")
 
-    monkeypatch.setattr("heedful.processes.dist.all_reduce", all_reduce)
+    monkeypatch.setattr("heedful.machine.processes.dist.all_reduce", all_reduce)
 
     with pytest.raises(
         TrainingError, match=r"process 2 of 3: another process of this run has ended or hangs; see"
@@ -181,7 +181,7 @@ def test_no_thread_of_a_group_outlives_it(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import os\n"
-        "from heedful.processes import join\n"
+        "from heedful.machine.processes import join\n"
         "threads = lambda: len(os.listdir('/proc/self/task'))\n"
         "before = threads()\n"
         "with join() as processes:\n"

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from heedful.decoding.ahead import ahead
+from heedful.machine.ahead import ahead
 
 
 def test_results_come_in_the_order_of_their_items():

@@ -4,7 +4,7 @@ import signal
 import pytest
 
 from heedful.errors import StoppedError
-from heedful.stopping import stop_on_signals
+from heedful.machine.signals import stop_on_signals
 
 
 @pytest.fixture(autouse=True)
