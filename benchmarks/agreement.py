@@ -9,7 +9,7 @@ from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.sentence import Engine
 from heedful.evaluation import evaluate
-from heedful.folder import ModelFolder
+from heedful.storage.folder import ModelFolder
 
 
 def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Sequence[str]) -> str:

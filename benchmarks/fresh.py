@@ -9,8 +9,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from heedful.checkpoint import load_model
-from heedful.folder import ModelFolder
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder
 
 _BARE = """
 import sys

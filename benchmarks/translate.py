@@ -14,7 +14,7 @@ from benchmarks.agreement import agreement_table
 from benchmarks.fresh import print_fresh_processes
 from benchmarks.translators import OURS, SHORTLIST, Translate, systems
 from heedful.evaluation import evaluate
-from heedful.folder import ModelFolder
+from heedful.storage.folder import ModelFolder
 from heedful.text.lines import read_lines
 
 

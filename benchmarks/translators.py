@@ -12,11 +12,11 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 import heedful
-from heedful.checkpoint import load_model
 from heedful.decoding.hypothesis import EXTRA_LENGTH
-from heedful.folder import ModelFolder
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, PAD
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder
 from heedful.text.batches import pad
 
 _BATCH = 32  # sentences, where a system leaves batches to its user

@@ -7,9 +7,9 @@ import pytest
 import torch
 from hypothesis import settings
 
-from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder
 
 # Who changes nothing breaks nothing, however slow the machine is.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

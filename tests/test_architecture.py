@@ -15,8 +15,7 @@ PACKAGE = Path(heedful.__file__).parent
 ORDER = [
     {"errors", "specials"},
     {"text", "model", "machine", "forecast"},
-    {"folder"},
-    {"checkpoint", "card", "partial_file"},
+    {"storage"},
     {"training", "decoding", "data"},
     {"evaluation", "explain", "interop", "curves"},
     {"recipe", "terminal", "formats", "conversation"},
@@ -68,7 +67,8 @@ TORCH_FREE = [
     "import heedful.cli",
     "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
     "import heedful; heedful.load_recipe('paper', source='a.en')",
-    "import heedful.folder, heedful.text.tokenizer, heedful.text.prepare, heedful.model.config",
+    "import heedful.storage.folder, heedful.model.config",
+    "import heedful.text.tokenizer, heedful.text.prepare",
 ]
 
 

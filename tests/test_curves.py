@@ -11,9 +11,9 @@ import pytest
 from heedful.curves import write_curves
 from heedful.errors import StoppedError
 from heedful.events import Validation
-from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
 
 SVG = "{http://www.w3.org/2000/svg}"

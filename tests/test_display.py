@@ -9,11 +9,11 @@ from rich.console import Console
 from heedful.display import show
 from heedful.evaluation import Score
 from heedful.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder
 from heedful.terminal import score_lines
 from heedful.text.corpus import CleaningReport
 from heedful.text.prepare import PreparedCorpus

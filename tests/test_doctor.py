@@ -12,10 +12,10 @@ from heedful.display import show
 from heedful.doctor import Diagnosis, attend, watch
 from heedful.evaluation import Score
 from heedful.events import Finished, Lesson, RolledBack, Started, Validation
-from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
 
 Pairs = list[tuple[str, str]]

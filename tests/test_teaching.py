@@ -12,9 +12,9 @@ from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
 from heedful.events import Finished, Lesson, Validation
-from heedful.folder import ModelFolder
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder
 from heedful.text.corpus import read_pairs
 from heedful.text.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.training.trainer import Step

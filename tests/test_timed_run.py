@@ -8,12 +8,12 @@ from threading import Event
 import pytest
 
 from heedful import refining
-from heedful.checkpoint import Checkpoints
 from heedful.errors import ConfigError, StoppedError, TooShortError
 from heedful.events import Finished, Prepared, Started, Validation, WentBack
 from heedful.planning import Plan
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.checkpoint import Checkpoints
 from heedful.training.budget import Stopwatch
 from heedful.training.trainer import Step
 

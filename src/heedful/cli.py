@@ -266,7 +266,7 @@ def export(
     heedful export model/ --format onnx
     """
     _require_train_extra()
-    from heedful.folder import ModelFolder
+    from heedful.storage.folder import ModelFolder
     from heedful.terminal import say
 
     refuse_other("--format", format, ("ctranslate2", "onnx"))
@@ -283,8 +283,8 @@ def info(model: ModelArgument) -> None:
 
     heedful info model/
     """
-    from heedful.card import info_table
-    from heedful.folder import ModelFolder
+    from heedful.storage.card import info_table
+    from heedful.storage.folder import ModelFolder
 
     folder = ModelFolder(model)
     Console().print(info_table(folder.config(), folder.provenance()))

@@ -14,10 +14,10 @@ from heedful.doctor import attend
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_attention import attention_table, source_attention
-from heedful.folder import ModelFolder, make_folder, write_atomically
 from heedful.machine.signals import stop_on_signals
 from heedful.recipe import load_recipe
 from heedful.run import train_model
+from heedful.storage.folder import ModelFolder, make_folder, write_atomically
 from heedful.terminal import say, score_lines
 
 RECIPE = "demo"

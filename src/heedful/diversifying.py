@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import ModelFolderError
-from heedful.folder import ModelFolder
+from heedful.storage.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.translating import translate_file
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.text.alignment import Misalignment, find_misalignment
 from heedful.text.pair_ids import PairIds
 from heedful.text.prepare import PreparedCorpus

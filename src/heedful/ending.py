@@ -10,8 +10,6 @@ from typing import Any
 
 import torch
 
-from heedful.card import model_card
-from heedful.checkpoint import save_model
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.layout import exact_layout
@@ -21,11 +19,13 @@ from heedful.decoding.translator import Translator
 from heedful.evaluation import Score, evaluate
 from heedful.events import Finished
 from heedful.explain.alignment_choice import choose_alignment_head
-from heedful.folder import ModelFolder, write_atomically
 from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
+from heedful.storage.card import model_card
+from heedful.storage.checkpoint import save_model
+from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.text.prepare import PreparedCorpus
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")

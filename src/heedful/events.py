@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heedful.evaluation import Score
-from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.planning import Plan
+from heedful.storage.folder import ModelFolder
 from heedful.text.corpus import CleaningReport
 from heedful.text.prepare import PreparedCorpus
 from heedful.training.trainer import Step, perplexity

@@ -18,9 +18,9 @@ from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import StoppedError
 from heedful.evaluation import likeness
 from heedful.events import Event, Lesson
-from heedful.folder import ModelFolder, folder_written_whole, write_atomically
 from heedful.machine.processes import Processes
 from heedful.recipe import Recipe, load_recipe
+from heedful.storage.folder import ModelFolder, folder_written_whole, write_atomically
 from heedful.teaching import Train
 from heedful.text.normalise import normalise
 from heedful.text.pair_ids import PairIds, write_weighted_pair_ids

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from heedful.beginning import begin, enrol, require_shared_folder
-from heedful.checkpoint import Checkpoints, TrainingState, load_model
 from heedful.curves import write_curves
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
@@ -21,7 +20,6 @@ from heedful.ending import write_model, write_record
 from heedful.errors import DamagedError, StoppedError, TrainingError
 from heedful.evaluation import Score, bleu
 from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.folder import ModelFolder, held
 from heedful.forecast import forecast_bleu
 from heedful.machine.memory import keep_freed_memory
 from heedful.machine.processes import ALONE, Processes
@@ -29,6 +27,8 @@ from heedful.model.transformer import Transformer
 from heedful.planning import BEAM_COST, BLEU_SENTENCES
 from heedful.recipe import Recipe
 from heedful.refining import begin_refining, first_model, judged_pairs, make_ready
+from heedful.storage.checkpoint import Checkpoints, TrainingState, load_model
+from heedful.storage.folder import ModelFolder, held
 from heedful.teaching import teach
 from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.piece_dropout import PieceDropout

@@ -13,9 +13,9 @@ from heedful.beginning import is_ready, part_of, remove_if_empty
 from heedful.diversifying import diversify
 from heedful.errors import StoppedError
 from heedful.events import Event, Lesson
-from heedful.folder import ModelFolder
 from heedful.machine.processes import Processes
 from heedful.recipe import Recipe
+from heedful.storage.folder import ModelFolder
 from heedful.text.prepare import PreparedCorpus, write_exchanged
 from heedful.training.budget import Stopwatch
 

@@ -14,10 +14,10 @@ from typing import cast
 from heedful.decoding.hypothesis import Sampling
 from heedful.decoding.translator import CHUNK, Options, Translator, load
 from heedful.errors import ConfigError, StoppedError, refuse_other
-from heedful.folder import ModelFolder
 from heedful.formats import FORMATS, needs_details, written
 from heedful.machine.signals import stop_on_signals
-from heedful.partial_file import About, PartialFile
+from heedful.storage.folder import ModelFolder
+from heedful.storage.partial_file import About, PartialFile
 from heedful.text.glossary import read_glossary
 from heedful.text.lines import read_any_lines, read_arriving_lines, read_lines
 

@@ -13,7 +13,7 @@ from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ConfigError, ModelFolderError
-from heedful.folder import ModelFolder
+from heedful.storage.folder import ModelFolder
 
 EXACT = Layout(compute_type="float32", workers=1, threads=1)
 ROUNDED = EXACT._replace(compute_type="int8")

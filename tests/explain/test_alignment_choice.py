@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from heedful.checkpoint import load_model
 from heedful.explain import alignment_choice
 from heedful.explain.alignment_choice import all_attention, choose_alignment_head
-from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.storage.alignment_head import AlignmentHead
+from heedful.storage.checkpoint import load_model
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 

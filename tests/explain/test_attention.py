@@ -5,12 +5,12 @@ import torch
 from rich.console import Console
 from torch.testing import assert_close
 
-from heedful.checkpoint import load_model
 from heedful.explain.attention import record_attention
 from heedful.explain.source_attention import attention_table, source_attention
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
+from heedful.storage.checkpoint import load_model
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from heedful.checkpoint import save_model
 from heedful.decoding import hypothesis
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import Sampling, SearchConfig
@@ -16,12 +15,13 @@ from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import chances
 from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
-from heedful.folder import ModelFolder
 from heedful.interop.ctranslate2_export import export_ctranslate2
-from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import EOS
+from heedful.storage.alignment_head import AlignmentHead
+from heedful.storage.checkpoint import save_model
+from heedful.storage.folder import ModelFolder
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 EXACT = Layout(compute_type="float32", workers=1, threads=1)

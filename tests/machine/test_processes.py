@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from torch.testing import assert_close
 
-from heedful.checkpoint import Checkpoints
 from heedful.errors import StorageError, TrainingError
-from heedful.folder import ModelFolder
 from heedful.machine.processes import ALONE, Processes, join
 from heedful.recipe import load_recipe
 from heedful.refining import first_model
 from heedful.run import train_model
+from heedful.storage.checkpoint import Checkpoints
+from heedful.storage.folder import ModelFolder
 from heedful.text.batches import make_batch
 from heedful.text.prepare import PreparedCorpus
 from tests.conftest import SIZES, write_corpus

@@ -20,9 +20,9 @@ from heedful.decoding.hypothesis import (
 )
 from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
-from heedful.folder import ModelFolder
 from heedful.model.config import ModelConfig
 from heedful.specials import EOS
+from heedful.storage.folder import ModelFolder
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it

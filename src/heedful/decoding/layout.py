@@ -14,7 +14,7 @@ from typing import NamedTuple
 import ctranslate2
 
 from heedful.errors import StorageError
-from heedful.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder, write_atomically
 
 _LENGTH = 16  # pieces of a sentence to measure with, source and target each
 _SENTENCES = 256

@@ -13,7 +13,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from heedful.checkpoint import load_model
 from heedful.decoding.hypothesis import (
     Hypothesis,
     Reading,
@@ -23,12 +22,13 @@ from heedful.decoding.hypothesis import (
     length_limit,
 )
 from heedful.decoding.search import Forced, beam_search, forced, greedy_search, sample
-from heedful.folder import ModelFolder
 from heedful.machine.cores import num_cores, side_by_side
-from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.attention import exact_attention
 from heedful.model.transformer import DecoderLayer, DecoderState, Transformer
 from heedful.specials import BOS, EOS
+from heedful.storage.alignment_head import AlignmentHead, usual_head
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder
 from heedful.text.batches import pad
 
 _BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams included

@@ -14,8 +14,8 @@ from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.decoding.steering import Alternative, Steering, find_alternatives
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
-from heedful.folder import ModelFolder
 from heedful.machine.ahead import ahead
+from heedful.storage.folder import ModelFolder
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text

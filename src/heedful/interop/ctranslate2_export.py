@@ -9,14 +9,14 @@ import torch
 from ctranslate2.specs import TransformerSpec
 from numpy.typing import NDArray
 
-from heedful.checkpoint import load_model
 from heedful.decoding.ctranslate2_engine import most_pieces
 from heedful.errors import ConfigError
-from heedful.folder import ModelFolder, folder_written_whole
-from heedful.model.alignment_head import AlignmentHead
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, UNK
+from heedful.storage.alignment_head import AlignmentHead
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder, folder_written_whole
 from heedful.text.pair_ids import PairIds
 from heedful.text.shortlist import learn_shortlist
 from heedful.text.tokenizer import Tokenizer

@@ -16,12 +16,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from heedful.checkpoint import load_model
 from heedful.errors import MissingExtraError
-from heedful.folder import ModelFolder, folder_written_whole
 from heedful.model.attention import KeyValue
 from heedful.model.transformer import DecoderState, Positions, Transformer
 from heedful.specials import BOS, EOS
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder, folder_written_whole
 
 
 @torch.no_grad()

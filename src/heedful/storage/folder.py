@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import HeedfulError, ModelFolderError, StorageError
-from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.config import ModelConfig
+from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.text.tokenizer import Tokenizer
 
 

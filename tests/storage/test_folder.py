@@ -4,11 +4,11 @@ import shutil
 import pytest
 
 import heedful
-from heedful.checkpoint import load_model
 from heedful.errors import ModelFolderError, StorageError
-from heedful.folder import ModelFolder, folder_written_whole, write_atomically
-from heedful.model.alignment_head import AlignmentHead, usual_head
 from heedful.model.config import ModelConfig
+from heedful.storage.alignment_head import AlignmentHead, usual_head
+from heedful.storage.checkpoint import load_model
+from heedful.storage.folder import ModelFolder, folder_written_whole, write_atomically
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 

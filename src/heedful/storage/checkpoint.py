@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from heedful.errors import DamagedError, ModelFolderError, StorageError
-from heedful.folder import ModelFolder, make_folder, write_atomically
 from heedful.model.transformer import Transformer
+from heedful.storage.folder import ModelFolder, make_folder, write_atomically
 
 
 def save_model(folder: ModelFolder, model: Transformer) -> None:

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heedful.checkpoint import Checkpoint, Checkpoints, TrainingState
 from heedful.errors import DamagedError, StorageError
+from heedful.storage.checkpoint import Checkpoint, Checkpoints, TrainingState
 
 
 def state(step: int) -> TrainingState:
@@ -59,7 +59,7 @@ def test_a_checkpoint_that_cannot_be_opened_for_the_moment_is_not_thrown_away(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     checkpoints.save(state(1))
-    monkeypatch.setattr("heedful.checkpoint.safe_open", fail)
+    monkeypatch.setattr("heedful.storage.checkpoint.safe_open", fail)
 
     with pytest.raises(StorageError, match=r"cannot be read now \(.*Too many open files\)"):
         checkpoints.newest()

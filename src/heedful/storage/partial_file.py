@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heedful.errors import ConfigError, HeedfulError, StoppedError, StorageError
-from heedful.folder import write_atomically
+from heedful.storage.folder import write_atomically
 
 _SECONDS_BETWEEN_NOTES = 2
 _COUNTED = ("inputs", "bytes")
