@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from heedful.text.corpus import CleaningConfig
-from heedful.text.prepare import DataConfig, PreparedCorpus, prepare
+from heedful.data.corpus import CleaningConfig
+from heedful.data.prepare import DataConfig, PreparedCorpus, prepare
 from heedful.text.tokenizer import TokenizerConfig
 
 _VOCAB_SIZE = 8_000

@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.turns import Task, process_seats, take_turns
+from heedful.data.pair_ids import PairIds, write_pair_ids
 from heedful.model.config import preset
-from heedful.text.pair_ids import PairIds, write_pair_ids
 
 _SIZES = ("tiny", "small", "base")
 _BATCH_TOKENS = (512, 1_024, 2_048, 4_096, 8_192)

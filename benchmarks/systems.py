@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from heedful.machine.memory import keep_freed_memory
+from heedful.model.batch import Batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer, interleaved_sinusoids
 from heedful.specials import BOS, EOS, PAD
-from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import ADAM_BETAS, ADAM_EPSILON, Trainer
 

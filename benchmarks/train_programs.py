@@ -18,7 +18,7 @@ import typer
 from benchmarks.memory import peak_bytes
 from benchmarks.multi30k import multi30k_files, prepare_multi30k
 from benchmarks.programs import HEEDFUL, NOT_RUN, PROGRAMS, Program
-from heedful.text.prepare import PreparedCorpus
+from heedful.data.prepare import PreparedCorpus
 
 _REQUIREMENTS = Path(__file__).parent / "requirements"
 _WARM_UP_SECONDS = 10.0

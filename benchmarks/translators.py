@@ -13,11 +13,11 @@ from sentencepiece import SentencePieceProcessor
 
 import heedful
 from heedful.decoding.hypothesis import EXTRA_LENGTH
+from heedful.model.batch import pad
 from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, PAD
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.batches import pad
 
 _BATCH = 32  # sentences, where a system leaves batches to its user
 _TRIED = 200  # sentences, when settings are compared by hand

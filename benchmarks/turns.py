@@ -17,10 +17,10 @@ import torch
 from benchmarks.flops import model_flops, sgemm_flops_per_second
 from benchmarks.memory import peak_bytes
 from benchmarks.systems import SYSTEMS
+from heedful.data.batches import training_batches
+from heedful.data.pair_ids import PairIds
 from heedful.model.config import ModelConfig
 from heedful.specials import PAD
-from heedful.text.batches import training_batches
-from heedful.text.pair_ids import PairIds
 
 _SEED = 2017
 

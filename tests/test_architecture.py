@@ -68,7 +68,7 @@ TORCH_FREE = [
     "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
     "import heedful; heedful.load_recipe('paper', source='a.en')",
     "import heedful.storage.folder, heedful.model.config",
-    "import heedful.text.tokenizer, heedful.text.prepare",
+    "import heedful.text.tokenizer, heedful.data.prepare",
 ]
 
 

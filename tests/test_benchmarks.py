@@ -13,10 +13,10 @@ from benchmarks.scaling import cut_to_length, print_scaling, repeat_pairs, write
 from benchmarks.systems import installed_systems, micro_batches
 from benchmarks.train import main
 from benchmarks.turns import Task
+from heedful.data.pair_ids import PairIds, write_pair_ids
+from heedful.model.batch import Batch
 from heedful.model.config import ModelConfig
 from heedful.specials import BOS, EOS, PAD
-from heedful.text.batches import Batch
-from heedful.text.pair_ids import PairIds, write_pair_ids
 
 
 def test_model_flops_are_those_counted_by_hand():

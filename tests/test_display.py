@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from heedful.data.corpus import CleaningReport
+from heedful.data.prepare import PreparedCorpus
 from heedful.display import show
 from heedful.evaluation import Score
 from heedful.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
@@ -15,8 +17,6 @@ from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.terminal import score_lines
-from heedful.text.corpus import CleaningReport
-from heedful.text.prepare import PreparedCorpus
 from heedful.training.trainer import Step
 
 

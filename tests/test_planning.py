@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from heedful import planning
+from heedful.data.batches import training_batches
+from heedful.data.prepare import prepare
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
 from heedful.planning import (
@@ -18,8 +20,6 @@ from heedful.planning import (
     readable_bytes,
 )
 from heedful.recipe import load_recipe
-from heedful.text.batches import training_batches
-from heedful.text.prepare import prepare
 from heedful.training.budget import Stopwatch
 
 DEFAULT = load_recipe(source="a.en")

@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from heedful import ending, refining, translating
+from heedful.data.corpus import read_pairs
+from heedful.data.prepare import PreparedCorpus, write_rows
 from heedful.decoding.sentence import Candidate
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
@@ -25,8 +27,6 @@ from heedful.recipe import load_recipe
 from heedful.refining import judged, judged_pairs
 from heedful.run import train_model
 from heedful.text import prepare
-from heedful.text.corpus import read_pairs
-from heedful.text.prepare import PreparedCorpus, write_rows
 from heedful.training.trainer import Step, Trainer
 from tests.conftest import TINY_RECIPE, write_corpus
 

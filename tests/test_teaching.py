@@ -8,6 +8,8 @@ import pytest
 from rich.console import Console
 
 from heedful import diversifying, translating
+from heedful.data.corpus import read_pairs
+from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
@@ -15,8 +17,6 @@ from heedful.events import Finished, Lesson, Validation
 from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.corpus import read_pairs
-from heedful.text.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.training.trainer import Step
 from tests.conftest import TINY_RECIPE, write_corpus
 

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.misalignment import Misalignment, find_misalignment
+from heedful.data.pair_ids import PairIds
+from heedful.data.prepare import PreparedCorpus
 from heedful.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.storage.folder import ModelFolder, write_atomically
-from heedful.text.alignment import Misalignment, find_misalignment
-from heedful.text.pair_ids import PairIds
-from heedful.text.prepare import PreparedCorpus
 from heedful.text.tokenizer import choose_vocab_size
 from heedful.training.trainer import Step
 

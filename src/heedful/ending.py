@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.layout import exact_layout
@@ -26,7 +27,6 @@ from heedful.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder, write_atomically
-from heedful.text.prepare import PreparedCorpus
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
 

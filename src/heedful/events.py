@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from heedful.data.corpus import CleaningReport
+from heedful.data.prepare import PreparedCorpus
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
 from heedful.planning import Plan
 from heedful.storage.folder import ModelFolder
-from heedful.text.corpus import CleaningReport
-from heedful.text.prepare import PreparedCorpus
 from heedful.training.trainer import Step, perplexity
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
+from heedful.data.batches import training_batches
+from heedful.data.prepare import PreparedCorpus
 from heedful.errors import TooShortError
 from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe
-from heedful.text.batches import training_batches
 from heedful.text.piece_dropout import PieceDropout
-from heedful.text.prepare import PreparedCorpus
 from heedful.training.budget import Stopwatch
 from heedful.training.schedule import peak_rate
 from heedful.training.trainer import Trainer

@@ -9,11 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from heedful.data.corpus import CleaningConfig
+from heedful.data.prepare import DataConfig
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, near_miss
 from heedful.model.config import PRESETS, SIZE_NAMES, ModelConfig, preset
-from heedful.text.corpus import CleaningConfig
-from heedful.text.prepare import DataConfig
 from heedful.text.tokenizer import TokenizerConfig
 from heedful.training.config import TrainingConfig
 

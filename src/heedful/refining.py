@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from heedful.beginning import is_ready, part_of, prepared, remove_if_empty
+from heedful.data.pair_ids import PairIds, write_weighted_pair_ids
+from heedful.data.prepare import PreparedCorpus, write_rows
 from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import StoppedError
 from heedful.evaluation import likeness
@@ -23,8 +25,6 @@ from heedful.recipe import Recipe, load_recipe
 from heedful.storage.folder import ModelFolder, folder_written_whole, write_atomically
 from heedful.teaching import Train
 from heedful.text.normalise import normalise
-from heedful.text.pair_ids import PairIds, write_weighted_pair_ids
-from heedful.text.prepare import PreparedCorpus, write_rows
 from heedful.text.tokenizer import Tokenizer
 from heedful.training.budget import Stopwatch
 from heedful.training.config import TrainingConfig

@@ -14,6 +14,8 @@ import torch
 
 from heedful.beginning import begin, enrol, require_shared_folder
 from heedful.curves import write_curves
+from heedful.data.batches import largest_batch, ordered_batches, training_batches
+from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.translator import Translator
 from heedful.ending import write_model, write_record
@@ -23,6 +25,7 @@ from heedful.events import Event, Finished, Prepared, RolledBack, Started, Valid
 from heedful.forecast import forecast_bleu
 from heedful.machine.memory import keep_freed_memory
 from heedful.machine.processes import ALONE, Processes
+from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
 from heedful.planning import BEAM_COST, BLEU_SENTENCES
 from heedful.recipe import Recipe
@@ -30,9 +33,7 @@ from heedful.refining import begin_refining, first_model, judged_pairs, make_rea
 from heedful.storage.checkpoint import Checkpoints, TrainingState, load_model
 from heedful.storage.folder import ModelFolder, held
 from heedful.teaching import teach
-from heedful.text.batches import Batch, largest_batch, ordered_batches, training_batches
 from heedful.text.piece_dropout import PieceDropout
-from heedful.text.prepare import PreparedCorpus
 from heedful.training.averaging import running_means
 from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch

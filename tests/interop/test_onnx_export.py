@@ -19,12 +19,12 @@ from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.errors import MissingExtraError
 from heedful.interop.onnx_export import export_onnx
+from heedful.model.batch import pad
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import EOS
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.batches import pad
 
 SOURCES = [[7], [5, 6, 7, 8, 9, 10, 11, 4], [12, 4, 9]]
 GREEDY, BEAM = SearchConfig(beam_size=1), SearchConfig(beam_size=4, n_best=4)

@@ -6,9 +6,9 @@ import pytest
 
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.model.batch import make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
-from heedful.text.batches import make_batch
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import Trainer
 

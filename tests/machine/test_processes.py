@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from torch.testing import assert_close
 
+from heedful.data.prepare import PreparedCorpus
 from heedful.errors import StorageError, TrainingError
 from heedful.machine.processes import ALONE, Processes, join
+from heedful.model.batch import make_batch
 from heedful.recipe import load_recipe
 from heedful.refining import first_model
 from heedful.run import train_model
 from heedful.storage.checkpoint import Checkpoints
 from heedful.storage.folder import ModelFolder
-from heedful.text.batches import make_batch
-from heedful.text.prepare import PreparedCorpus
 from tests.conftest import SIZES, write_corpus
 
 RECIPE = f"""{SIZES}

@@ -7,10 +7,10 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from heedful.model.batch import make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import PAD
-from heedful.text.batches import make_batch
 from heedful.training.loss import batch_loss, smoothed_cross_entropy
 
 

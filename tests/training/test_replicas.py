@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from heedful.model.batch import make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
-from heedful.text.batches import make_batch
 from heedful.training.config import TrainingConfig
 from heedful.training.replicas import Replicas
 

@@ -5,9 +5,9 @@ import torch
 from torch.testing import assert_close
 
 from heedful.errors import ConfigError
+from heedful.model.batch import Batch, make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
-from heedful.text.batches import Batch, make_batch
 from heedful.training.averaging import running_means
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import (

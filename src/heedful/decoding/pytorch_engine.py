@@ -24,12 +24,12 @@ from heedful.decoding.hypothesis import (
 from heedful.decoding.search import Forced, beam_search, forced, greedy_search, sample
 from heedful.machine.cores import num_cores, side_by_side
 from heedful.model.attention import exact_attention
+from heedful.model.batch import pad
 from heedful.model.transformer import DecoderLayer, DecoderState, Transformer
 from heedful.specials import BOS, EOS
 from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.batches import pad
 
 _BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams included
 

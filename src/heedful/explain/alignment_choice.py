@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from heedful.data.aligner import Pair, align_pieces
 from heedful.explain.attention import record_attention
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
 from heedful.storage.alignment_head import AlignmentHead, usual_head
-from heedful.text.piece_aligner import Pair, align_pieces
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.word_pieces import best_links, word_pieces
 

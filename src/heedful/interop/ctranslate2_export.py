@@ -9,6 +9,8 @@ import torch
 from ctranslate2.specs import TransformerSpec
 from numpy.typing import NDArray
 
+from heedful.data.pair_ids import PairIds
+from heedful.data.shortlist import learn_shortlist
 from heedful.decoding.ctranslate2_engine import most_pieces
 from heedful.errors import ConfigError
 from heedful.model.config import ModelConfig
@@ -17,8 +19,6 @@ from heedful.specials import BOS, EOS, UNK
 from heedful.storage.alignment_head import AlignmentHead
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder, folder_written_whole
-from heedful.text.pair_ids import PairIds
-from heedful.text.shortlist import learn_shortlist
 from heedful.text.tokenizer import Tokenizer
 
 

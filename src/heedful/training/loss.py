@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
 from heedful.specials import PAD
-from heedful.text.batches import Batch
 from heedful.training.rivals import Rivals
 
 _CHUNK = 128  # positions scored at a time, so that their logits stay in the cache

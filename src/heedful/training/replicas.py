@@ -8,9 +8,9 @@ import torch
 from heedful.machine.cores import num_cores, side_by_side
 from heedful.machine.precision import products_in
 from heedful.machine.processes import ALONE, Processes
+from heedful.model.batch import Batch
 from heedful.model.dropout import Dropout
 from heedful.model.transformer import Transformer
-from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.rivals import Rivals, draw_rivals

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from heedful.machine.cores import num_cores, side_by_side
 from heedful.machine.processes import ALONE, Processes
+from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
-from heedful.text.batches import Batch
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.muon import Muon

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from heedful.text.alignment import find_misalignment
-from heedful.text.pair_ids import PairIds, write_pair_ids
+from heedful.data.misalignment import find_misalignment
+from heedful.data.pair_ids import PairIds, write_pair_ids
 
 VOCAB = 120
 
@@ -85,7 +85,7 @@ def test_nothing_is_said_of_few_lines(lines, tmp_path):
 
 
 def test_pieces_are_counted_by_side_however_many_rows_are_read_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.text.pair_ids._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("heedful.data.pair_ids._ROWS_AT_ONCE", 2)
     pairs = write(tmp_path, [[1, 1], [2], []], [[3], [3, 0], [3]])
 
     assert pairs.piece_counts(5).tolist() == [[0, 2, 1, 0, 0], [1, 0, 0, 3, 0]]

@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heedful.data.batches import largest_batch, ordered_batches, plan_batches, training_batches
+from heedful.data.pair_ids import PairIds, write_pair_ids, write_weighted_pair_ids
+from heedful.model.batch import make_batch
 from heedful.specials import BOS, EOS, PAD
-from heedful.text.batches import (
-    largest_batch,
-    make_batch,
-    ordered_batches,
-    plan_batches,
-    training_batches,
-)
-from heedful.text.pair_ids import PairIds, write_pair_ids, write_weighted_pair_ids
 
 PAIRS = [([10 + i] * (1 + i % 7), [40 + i] * (1 + i % 5)) for i in range(30)]
 

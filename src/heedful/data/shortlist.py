@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heedful.data.pair_ids import PairIds
+from heedful.data.translation_table import Ids, learn_translations
 from heedful.specials import EOS
-from heedful.text.pair_ids import PairIds
-from heedful.text.translation_table import Ids, learn_translations
 
 _COMMON = 200  # target pieces that are never left out
 _TRANSLATIONS = 20  # of a source piece, at most

@@ -12,8 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
-from heedful.text.corpus import (
+from heedful.data.corpus import (
     CleaningConfig,
     CleaningReport,
     Pair,
@@ -21,8 +20,9 @@ from heedful.text.corpus import (
     read_pairs,
     text_digest,
 )
+from heedful.data.pair_ids import PairIds, write_pair_ids
+from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.text.lines import refuse_no_text
-from heedful.text.pair_ids import PairIds, write_pair_ids
 from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
 
 _MOST_HELD_OUT = 500

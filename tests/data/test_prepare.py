@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from heedful.data.corpus import CleaningConfig
+from heedful.data.prepare import DataConfig, prepare
 from heedful.errors import ConfigError, CorpusError, ModelFolderError
-from heedful.text.corpus import CleaningConfig
-from heedful.text.prepare import DataConfig, prepare
 from heedful.text.tokenizer import TokenizerConfig
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.text.pair_ids import PairIds
+from heedful.data.pair_ids import PairIds
 
 _PASSAGES = 20
 _LINES = 200  # of each passage, at most

@@ -3,7 +3,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from heedful.text.piece_aligner import align_pieces
+from heedful.data.aligner import align_pieces
 
 
 def test_what_always_comes_together_is_aligned_though_the_order_differs():

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.text.translation_table import learn_translations
+from heedful.data.translation_table import learn_translations
 
 _STEEPNESS = 2.0  # half of what fast_align begins with, so that words may also change places
 

@@ -2,13 +2,13 @@ import os
 
 import pytest
 
-from heedful.errors import ConfigError, CorpusError
-from heedful.text.corpus import (
+from heedful.data.corpus import (
     CleaningConfig,
     CleaningReport,
     clean_pairs,
     read_pairs,
 )
+from heedful.errors import ConfigError, CorpusError
 
 
 def write(path, content: str | bytes):

@@ -1,64 +1,19 @@
 """Batches of similar length under a token budget (section 5.1)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice
 from random import Random
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
 from numpy.typing import NDArray
-from torch import Tensor
 
-from heedful.specials import BOS, EOS, PAD
-from heedful.text.pair_ids import PairIds
+from heedful.data.pair_ids import PairIds
+from heedful.model.batch import Batch, make_batch
 
 BreakPieces = Callable[[Sequence[int], Random], list[int]]
 """Shows a sentence in other pieces, as `PieceDropout` does."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Sentence pairs as padded ids; each source ends in EOS, each target runs from BOS to EOS."""
-
-    source: Int[Tensor, "batch src"]
-    target: Int[Tensor, "batch tgt"]
-    weights: Float[Tensor, " batch"] | None = None
-    """How much is to be learned from each pair, if that differs; below 0 it is the opposite."""
-
-    @property
-    def given(self) -> Int[Tensor, "batch steps"]:
-        """What the decoder is shown: the target without its last position."""
-        return self.target[:, :-1]
-
-    @property
-    def wanted(self) -> Int[Tensor, "batch steps"]:
-        """What the decoder should say: the target without BOS, one piece ahead of `given`."""
-        return self.target[:, 1:]
-
-    @property
-    def num_wanted(self) -> int:
-        """Pieces to predict, padding aside."""
-        return int((self.wanted != PAD).sum())
-
-    def part(self, index: int, num: int) -> "Batch":
-        """Return every `num`th pair from `index` on, in no more columns than they need."""
-        rows = slice(index, None, num)
-        return Batch(
-            _without_empty_columns(self.source[rows]),
-            _without_empty_columns(self.target[rows]),
-            None if self.weights is None else self.weights[rows],
-        )
-
-    def to(self, device: torch.device) -> "Batch":
-        """Return the same pairs where a model can read them."""
-        weights = None if self.weights is None else self.weights.to(device)
-        return Batch(self.source.to(device), self.target.to(device), weights)
-
-    def __len__(self) -> int:
-        """Count the pairs."""
-        return self.source.size(0)
 
 
 def training_batches(
@@ -176,24 +131,3 @@ def _read(pairs: PairIds, rows: list[int]) -> tuple[list[int], list[int]]:
     for more_source, more_target in others:
         source, target = source + more_source, target + more_target
     return source, target
-
-
-def make_batch(rows: Sequence[tuple[list[int], list[int]]]) -> Batch:
-    """Pad pairs of ids to a batch, adding BOS and EOS."""
-    return Batch(
-        pad([[*source, EOS] for source, _ in rows]),
-        pad([[BOS, *target, EOS] for _, target in rows]),
-    )
-
-
-def pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "batch longest"]:
-    """Fill rows of ids to the length of the longest."""
-    longest = max(map(len, rows))
-    padded = np.full((len(rows), longest), PAD, dtype=np.int64)
-    for row, ids in zip(padded, rows, strict=True):
-        row[: len(ids)] = ids
-    return torch.from_numpy(padded)
-
-
-def _without_empty_columns(ids: Int[Tensor, "batch length"]) -> Int[Tensor, "batch longest"]:
-    return ids[:, (ids != PAD).any(dim=0)]
