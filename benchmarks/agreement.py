@@ -7,9 +7,9 @@ from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.decoding.sentence import Engine
 from heedful.evaluation import evaluate
 from heedful.storage.folder import ModelFolder
+from heedful.translation.sentence import Engine
 
 
 def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Sequence[str]) -> str:

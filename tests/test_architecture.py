@@ -17,6 +17,7 @@ ORDER = [
     {"text", "model", "machine", "forecast"},
     {"storage"},
     {"training", "decoding", "data"},
+    {"translation"},
     {"evaluation", "explain", "interop", "curves"},
     {"recipe", "terminal", "formats", "conversation"},
     {"planning", "translating"},

@@ -15,7 +15,7 @@ import typer.main
 
 from heedful.__main__ import main
 from heedful.cli import app
-from heedful.decoding.translator import load
+from heedful.translation.translator import load
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ def test_a_line_that_is_piped_in_is_answered_before_the_next_is_written(model_fo
 
 @pytest.mark.parametrize("fixed", [["--seed", "1"], ["--engine", "shortlist"]])
 def test_where_company_shows_the_pipe_does_not_choose_it(heedful, model_folder, monkeypatch, fixed):
-    from heedful.decoding.translator import Translator
+    from heedful.translation.translator import Translator
 
     seen = []
     monkeypatch.setattr(
@@ -501,7 +501,7 @@ def test_a_folder_or_a_device_is_not_replaced_by_the_output(heedful, model_folde
 def test_an_output_of_scoring_is_refused_before_the_work(
     heedful, model_folder, tmp_path, monkeypatch, output, problem
 ):
-    from heedful.decoding.translator import Translator
+    from heedful.translation.translator import Translator
 
     monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("it translates"))
     (tmp_path / "t.tsv").write_text("a\tA\n")

@@ -1,6 +1,6 @@
 from heedful.conversation import shaded
-from heedful.decoding.details import Details
-from heedful.decoding.translator import Translation
+from heedful.translation.details import Details
+from heedful.translation.translator import Translation
 
 
 def test_words_are_coloured_by_how_sure_the_model_is():

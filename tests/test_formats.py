@@ -1,9 +1,9 @@
 import json
 
-from heedful.decoding.details import Details
-from heedful.decoding.sentence import Candidate
-from heedful.decoding.translator import Translation
 from heedful.formats import written
+from heedful.translation.details import Details
+from heedful.translation.sentence import Candidate
+from heedful.translation.translator import Translation
 
 TRANSLATION = Translation(
     source="a\tb",

@@ -11,8 +11,6 @@ from rich.console import Console
 from heedful import ending, refining, translating
 from heedful.data.corpus import read_pairs
 from heedful.data.prepare import PreparedCorpus, write_rows
-from heedful.decoding.sentence import Candidate
-from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
 from heedful.errors import (
     ConfigError,
@@ -28,6 +26,8 @@ from heedful.refining import judged, judged_pairs
 from heedful.run import train_model
 from heedful.text import prepare
 from heedful.training.trainer import Step, Trainer
+from heedful.translation.sentence import Candidate
+from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus
 
 slow = pytest.mark.slow  # each run trains two models

@@ -10,7 +10,6 @@ from rich.console import Console
 from heedful import diversifying, translating
 from heedful.data.corpus import read_pairs
 from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
-from heedful.decoding.translator import Translation, Translator
 from heedful.display import show
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
 from heedful.events import Finished, Lesson, Validation
@@ -18,6 +17,7 @@ from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
+from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus
 
 pytestmark = pytest.mark.slow  # each run trains three models

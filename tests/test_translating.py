@@ -11,9 +11,10 @@ import pytest
 from heedful import partial_file
 from heedful.decoding import translator as translator_module
 from heedful.decoding.hypothesis import Hypothesis
-from heedful.decoding.translator import CHUNK, Translator
 from heedful.errors import ConfigError, StoppedError, StorageError
-from heedful.translating import translate, translate_file
+from heedful.translating import translate
+from heedful.translation.files import translate_file
+from heedful.translation.translator import CHUNK, Translator
 from tests.conftest import SilentEngine
 
 HEAVY = {"torch", "transformers", "numpy", "sacrebleu", "typer", "rich", "pydantic", "tensorboard"}

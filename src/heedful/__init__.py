@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heedful.decoding.details import Details
     from heedful.decoding.hypothesis import Sampling
-    from heedful.decoding.translator import Translation, Translator, load
     from heedful.errors import HeedfulError
     from heedful.evaluation import Score, evaluate
     from heedful.recipe import Recipe, load_recipe
     from heedful.run import train_model
+    from heedful.translation.details import Details
+    from heedful.translation.translator import Translation, Translator, load
 
 __version__ = "0.1.0"
 
@@ -34,15 +34,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Details": "heedful.decoding.details",
+    "Details": "heedful.translation.details",
     "HeedfulError": "heedful.errors",
     "Recipe": "heedful.recipe",
     "Sampling": "heedful.decoding.hypothesis",
     "Score": "heedful.evaluation",
-    "Translation": "heedful.decoding.translator",
-    "Translator": "heedful.decoding.translator",
+    "Translation": "heedful.translation.translator",
+    "Translator": "heedful.translation.translator",
     "evaluate": "heedful.evaluation",
-    "load": "heedful.decoding.translator",
+    "load": "heedful.translation.translator",
     "load_recipe": "heedful.recipe",
     "train_model": "heedful.run",
 }

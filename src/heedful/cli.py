@@ -212,10 +212,10 @@ def evaluate(
     heedful evaluate model/ --source test.en --target test.de
     """
     from heedful.data.corpus import read_pairs
-    from heedful.decoding.translator import load
     from heedful.evaluation import bleu_metric, evaluate
     from heedful.terminal import say, score_lines
-    from heedful.translating import write_lines
+    from heedful.translation.files import write_lines
+    from heedful.translation.translator import load
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)

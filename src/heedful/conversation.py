@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from heedful.decoding.details import Details
-from heedful.decoding.translator import Options, Translation, Translator
 from heedful.errors import HeedfulError
+from heedful.translation.details import Details
+from heedful.translation.translator import Options, Translation, Translator
 
 _HELP = (
     "Write a sentence to translate it; words the model doubts are coloured. "

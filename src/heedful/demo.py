@@ -8,7 +8,6 @@ from rich.markup import escape
 
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.decoding.translator import Translator, load
 from heedful.display import show
 from heedful.doctor import attend
 from heedful.errors import ModelFolderError
@@ -19,6 +18,7 @@ from heedful.recipe import load_recipe
 from heedful.run import train_model
 from heedful.storage.folder import ModelFolder, make_folder, write_atomically
 from heedful.terminal import say, score_lines
+from heedful.translation.translator import Translator, load
 
 RECIPE = "demo"
 _SHOWN = 8

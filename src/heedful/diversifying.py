@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, tee
 from pathlib import Path
 
-from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import ModelFolderError
 from heedful.storage.folder import ModelFolder
 from heedful.text.normalise import normalise
-from heedful.translating import translate_file
+from heedful.translation.files import translate_file
+from heedful.translation.translator import CHUNK, Translation, Translator, load
 
 
 def diversify(

@@ -15,8 +15,6 @@ from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.decoding.sentence import Engine
-from heedful.decoding.translator import Translator
 from heedful.evaluation import Score, evaluate
 from heedful.events import Finished
 from heedful.explain.alignment_choice import choose_alignment_head
@@ -27,6 +25,8 @@ from heedful.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.translation.sentence import Engine
+from heedful.translation.translator import Translator
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from heedful.decoding.details import Details
-from heedful.decoding.sentence import Candidate
-from heedful.decoding.translator import Translation
+from heedful.translation.details import Details
+from heedful.translation.sentence import Candidate
+from heedful.translation.translator import Translation
 
 FORMATS = ("text", "tsv", "jsonl")
 

@@ -16,7 +16,6 @@ import numpy as np
 from heedful.beginning import is_ready, part_of, prepared, remove_if_empty
 from heedful.data.pair_ids import PairIds, write_weighted_pair_ids
 from heedful.data.prepare import PreparedCorpus, write_rows
-from heedful.decoding.translator import CHUNK, Translation, Translator, load
 from heedful.errors import StoppedError
 from heedful.evaluation import likeness
 from heedful.events import Event, Lesson
@@ -29,7 +28,8 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.training.budget import Stopwatch
 from heedful.training.config import TrainingConfig
 from heedful.training.schedule import peak_rate
-from heedful.translating import translate_file
+from heedful.translation.files import translate_file
+from heedful.translation.translator import CHUNK, Translation, Translator, load
 
 _WAYS = 5  # to translate a sentence, of which the best and the worst are taken
 _STRENGTH = 4.0  # weight of either, by how far they are apart in BLEU from 0 to 1

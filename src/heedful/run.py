@@ -17,7 +17,6 @@ from heedful.curves import write_curves
 from heedful.data.batches import largest_batch, ordered_batches, training_batches
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.decoding.translator import Translator
 from heedful.ending import write_model, write_record
 from heedful.errors import DamagedError, StoppedError, TrainingError
 from heedful.evaluation import Score, bleu
@@ -38,6 +37,7 @@ from heedful.training.averaging import running_means
 from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.trainer import Step, Trainer, validation_loss
+from heedful.translation.translator import Translator
 
 _AIM = 0.98  # of the minutes, so that what is misjudged does not break the promise
 _LONGEST_STRETCH = 0.4  # of the time, without a validation

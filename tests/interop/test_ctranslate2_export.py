@@ -13,7 +13,6 @@ from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import chances
-from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
 from heedful.interop.ctranslate2_export import export_ctranslate2
 from heedful.model.config import ModelConfig
@@ -23,6 +22,7 @@ from heedful.storage.alignment_head import AlignmentHead
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
+from heedful.translation.translator import Translator
 
 EXACT = Layout(compute_type="float32", workers=1, threads=1)
 SIZES = {"num_layers": 2, "d_model": 32, "d_ff": 64, "num_heads": 4}

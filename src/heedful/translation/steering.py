@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from heedful.decoding.draft import as_read, drafts_of, without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
-from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
+from heedful.translation.draft import as_read, drafts_of, without_tags
+from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
 
 
 class Steering(NamedTuple):

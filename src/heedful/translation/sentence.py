@@ -6,15 +6,15 @@ from itertools import chain
 from threading import Lock
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from heedful.decoding.draft import Draft, drafts_of
-from heedful.decoding.guard import NO_REPEAT, Alarm, alarm
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
-from heedful.decoding.links import link_words
-from heedful.decoding.restore import find_missing
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words, join_words
+from heedful.translation.draft import Draft, drafts_of
+from heedful.translation.guard import NO_REPEAT, Alarm, alarm
+from heedful.translation.links import link_words
+from heedful.translation.restore import find_missing
 
 _preparing = Lock()  # Python does one thing at a time: so the first text is soonest with the engine
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

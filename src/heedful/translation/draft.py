@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from heedful.decoding.restore import restore
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
 from heedful.text.glossary import Glossary
 from heedful.text.markup import Element, Mark, put_back, read_elements, take_out
@@ -17,6 +16,7 @@ from heedful.text.spans import (
 )
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
+from heedful.translation.restore import restore
 
 
 class Draft(NamedTuple):

@@ -3,13 +3,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import heedful
-from heedful.decoding.draft import without_tags
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
-from heedful.decoding.steering import prefix_pieces
-from heedful.decoding.translator import Translator
 from heedful.errors import ConfigError
 from heedful.specials import EOS
 from heedful.text.words import find_words
+from heedful.translation.draft import without_tags
+from heedful.translation.steering import prefix_pieces
+from heedful.translation.translator import Translator
 from tests.conftest import SilentEngine
 
 
@@ -172,7 +172,7 @@ def test_the_same_seed_translates_the_same_again(model_folder, engine):
 
 @pytest.mark.parametrize("engine", ["ctranslate2", "pytorch"])
 def test_the_chunks_of_a_long_text_do_not_draw_alike(model_folder, engine, monkeypatch):
-    monkeypatch.setattr("heedful.decoding.translator.CHUNK", 3)
+    monkeypatch.setattr("heedful.translation.translator.CHUNK", 3)
     translator = heedful.load(model_folder.path, engine=engine)
     lines = [*["a b c"] * 3, *["a b c"] * 2, "d"]
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
-from heedful.decoding.draft import as_read, without_tags
 from heedful.decoding.hypothesis import Reading
-from heedful.decoding.sentence import Engine
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
+from heedful.translation.draft import as_read, without_tags
+from heedful.translation.sentence import Engine
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 import pytest
 
-from heedful.decoding.guard import alarm, most_turns
 from heedful.decoding.hypothesis import Hypothesis
+from heedful.translation.guard import alarm, most_turns
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heedful.decoding.draft import drafts_of
 from heedful.decoding.hypothesis import Hypothesis, Reading
-from heedful.decoding.links import link_words
-from heedful.decoding.restore import restore
-from heedful.decoding.translator import Translator
 from heedful.errors import CorpusError
 from heedful.text.glossary import Glossary
 from heedful.text.spans import Span, find_copies, find_tags
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 from heedful.text.words import Word, join_words
+from heedful.translation.draft import drafts_of
+from heedful.translation.links import link_words
+from heedful.translation.restore import restore
+from heedful.translation.translator import Translator
 from tests.conftest import SilentEngine
 
 WORDS = "The the old man saw a dog and Two cats near Bank House in 1984 or 22 %s {name} <> & . , !"

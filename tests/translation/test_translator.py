@@ -3,10 +3,10 @@ import pytest
 import heedful
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.decoding.translator import Translator
 from heedful.errors import MissingExtraError
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.translation.translator import Translator
 from tests.conftest import SilentEngine
 
 

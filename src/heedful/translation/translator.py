@@ -8,11 +8,7 @@ from operator import not_
 from pathlib import Path
 from typing import TypedDict, Unpack, overload
 
-from heedful.decoding.details import Details, join_details, read_details
-from heedful.decoding.draft import without_tags
 from heedful.decoding.hypothesis import Sampling, SearchConfig
-from heedful.decoding.sentence import Candidate, Engine, SentenceTranslator
-from heedful.decoding.steering import Alternative, Steering, find_alternatives
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.machine.ahead import ahead
 from heedful.storage.folder import ModelFolder
@@ -21,6 +17,10 @@ from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
+from heedful.translation.details import Details, join_details, read_details
+from heedful.translation.draft import without_tags
+from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
+from heedful.translation.steering import Alternative, Steering, find_alternatives
 
 CHUNK = 512  # lines translated together, so that lengths can be matched
 _CHUNKS_AT_ONCE = 3  # one is cut into pieces or put together while the engine has two

@@ -3,8 +3,8 @@ import math
 import pytest
 
 import heedful
-from heedful.decoding.details import Details, join_details, read_details
 from heedful.decoding.hypothesis import Reading
+from heedful.translation.details import Details, join_details, read_details
 from tests.conftest import SilentEngine
 
 
