@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.alignment_choice import all_attention
+from heedful.explain.alignment import all_attention
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
 from heedful.text.word_pieces import best_links, word_pieces

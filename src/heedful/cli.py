@@ -271,9 +271,9 @@ def export(
 
     refuse_other("--format", format, ("ctranslate2", "onnx"))
     if format == "onnx":
-        from heedful.interop.onnx_export import export_onnx as export_model
+        from heedful.interop.onnx import export_onnx as export_model
     else:
-        from heedful.interop.ctranslate2_export import export_ctranslate2 as export_model
+        from heedful.interop.ctranslate2 import export_ctranslate2 as export_model
     say(Console(), f"Written: {escape(str(export_model(ModelFolder(model))))}")
 
 

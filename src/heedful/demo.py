@@ -12,7 +12,7 @@ from heedful.display import show
 from heedful.doctor import attend
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
-from heedful.explain.source_attention import attention_table, source_attention
+from heedful.explain.source_map import attention_table, source_attention
 from heedful.machine.signals import stop_on_signals
 from heedful.recipe import load_recipe
 from heedful.run import train_model

@@ -17,8 +17,8 @@ from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, evaluate
 from heedful.events import Finished
-from heedful.explain.alignment_choice import choose_alignment_head
-from heedful.interop.ctranslate2_export import can_compute, export_ctranslate2
+from heedful.explain.alignment import choose_alignment_head
+from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
 from heedful.recipe import Recipe

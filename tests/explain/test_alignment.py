@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heedful.explain import alignment_choice
-from heedful.explain.alignment_choice import all_attention, choose_alignment_head
+from heedful.explain.alignment import all_attention, choose_alignment_head
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.storage.alignment_head import AlignmentHead

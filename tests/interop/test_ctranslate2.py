@@ -14,7 +14,7 @@ from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import chances
 from heedful.errors import ConfigError
-from heedful.interop.ctranslate2_export import export_ctranslate2
+from heedful.interop.ctranslate2 import export_ctranslate2
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import EOS

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 from torch import Tensor
 
-from heedful.explain.attention import record_attention
+from heedful.explain.record import record_attention
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
 from heedful.text.tokenizer import Tokenizer

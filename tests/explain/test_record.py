@@ -5,8 +5,8 @@ import torch
 from rich.console import Console
 from torch.testing import assert_close
 
-from heedful.explain.attention import record_attention
-from heedful.explain.source_attention import attention_table, source_attention
+from heedful.explain.record import record_attention
+from heedful.explain.source_map import attention_table, source_attention
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS

@@ -18,7 +18,7 @@ from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_limit
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import beam_search, greedy_search
 from heedful.errors import MissingExtraError
-from heedful.interop.onnx_export import export_onnx
+from heedful.interop.onnx import export_onnx
 from heedful.model.batch import pad
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
@@ -140,7 +140,7 @@ def test_the_graphs_are_valid_and_tell_nothing_of_this_machine(tmp_path):
 
 
 def test_without_its_extra_it_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.interop.onnx_export.find_spec", lambda name: None)
+    monkeypatch.setattr("heedful.interop.onnx.find_spec", lambda name: None)
 
     with pytest.raises(
         MissingExtraError, match=r"needs onnx; install it: pip install 'heedful\[train,onnx\]'"

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.aligner import Pair, align_pieces
-from heedful.explain.attention import record_attention
+from heedful.explain.record import record_attention
 from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
 from heedful.storage.alignment_head import AlignmentHead, usual_head
