@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 
 # Who changes nothing breaks nothing, however slow the machine is.

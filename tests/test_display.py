@@ -10,11 +10,11 @@ from heedful.data.corpus import CleaningReport
 from heedful.data.prepare import PreparedCorpus
 from heedful.display import show
 from heedful.evaluation import Score
-from heedful.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.model.config import ModelConfig
-from heedful.planning import Plan
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.runs.plan import Plan
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.terminal import score_lines
 from heedful.training.trainer import Step

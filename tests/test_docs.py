@@ -9,7 +9,7 @@ import pytest
 
 import heedful
 from heedful.__main__ import main
-from heedful.recipe import load_recipe
+from heedful.runs.recipe import load_recipe
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

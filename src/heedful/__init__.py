@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from heedful.decoding.hypothesis import Sampling
     from heedful.errors import HeedfulError
     from heedful.evaluation import Score, evaluate
-    from heedful.recipe import Recipe, load_recipe
-    from heedful.run import train_model
+    from heedful.runs.recipe import Recipe, load_recipe
+    from heedful.runs.run import train_model
     from heedful.translation.details import Details
     from heedful.translation.translator import Translation, Translator, load
 
@@ -36,15 +36,15 @@ __all__ = [
 _HOMES = {
     "Details": "heedful.translation.details",
     "HeedfulError": "heedful.errors",
-    "Recipe": "heedful.recipe",
+    "Recipe": "heedful.runs.recipe",
     "Sampling": "heedful.decoding.hypothesis",
     "Score": "heedful.evaluation",
     "Translation": "heedful.translation.translator",
     "Translator": "heedful.translation.translator",
     "evaluate": "heedful.evaluation",
     "load": "heedful.translation.translator",
-    "load_recipe": "heedful.recipe",
-    "train_model": "heedful.run",
+    "load_recipe": "heedful.runs.recipe",
+    "train_model": "heedful.runs.run",
 }
 
 

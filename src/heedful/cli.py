@@ -83,16 +83,16 @@ def train(
 
     heedful train --source train.en --target train.de --out model/ --minutes 60
     """
-    from heedful.training.budget import Stopwatch
+    from heedful.runs.budget import Stopwatch
 
     stopwatch = Stopwatch()
     _require_train_extra()
     from heedful.display import show
-    from heedful.doctor import attend
     from heedful.machine.processes import join
     from heedful.machine.signals import stop_on_signals
-    from heedful.recipe import load_recipe
-    from heedful.run import train_model
+    from heedful.runs.doctor import attend
+    from heedful.runs.recipe import load_recipe
+    from heedful.runs.run import train_model
     from heedful.terminal import say
 
     files = {"source": source, "target": target}
@@ -247,7 +247,7 @@ def diversify(
 
     heedful train --source more.tsv --valid-source en-de/training/corpus/valid.tsv --out better/
     """
-    from heedful.diversifying import diversify as run
+    from heedful.runs.diversify import diversify as run
 
     run(model, backward, output, resume=resume)
 

@@ -9,13 +9,13 @@ from rich.markup import escape
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.display import show
-from heedful.doctor import attend
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_map import attention_table, source_attention
 from heedful.machine.signals import stop_on_signals
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.doctor import attend
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder, make_folder, write_atomically
 from heedful.terminal import say, score_lines
 from heedful.translation.translator import Translator, load

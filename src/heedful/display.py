@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from heedful.doctor import Diagnosis
-from heedful.events import (
+from heedful.runs.doctor import Diagnosis
+from heedful.runs.events import (
     Event,
     Finished,
     Lesson,
@@ -20,7 +20,7 @@ from heedful.events import (
     Validation,
     WentBack,
 )
-from heedful.planning import Plan
+from heedful.runs.plan import Plan
 from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 

@@ -20,9 +20,9 @@ from heedful.data.prepare import PreparedCorpus
 from heedful.errors import StorageError, TrainingError
 from heedful.machine.processes import ALONE, Processes, join
 from heedful.model.batch import make_batch
-from heedful.recipe import load_recipe
-from heedful.refining import first_model
-from heedful.run import train_model
+from heedful.runs.recipe import load_recipe
+from heedful.runs.refine import first_model
+from heedful.runs.run import train_model
 from heedful.storage.checkpoint import Checkpoints
 from heedful.storage.folder import ModelFolder
 from tests.conftest import SIZES, write_corpus

@@ -20,10 +20,10 @@ from heedful.errors import (
     TrainingError,
 )
 from heedful.evaluation import Score, likeness
-from heedful.events import Finished, Lesson
-from heedful.recipe import load_recipe
-from heedful.refining import judged, judged_pairs
-from heedful.run import train_model
+from heedful.runs.events import Finished, Lesson
+from heedful.runs.recipe import load_recipe
+from heedful.runs.refine import judged, judged_pairs
+from heedful.runs.run import train_model
 from heedful.text import prepare
 from heedful.training.trainer import Step, Trainer
 from heedful.translation.sentence import Candidate

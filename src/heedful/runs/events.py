@@ -7,7 +7,7 @@ from heedful.data.corpus import CleaningReport
 from heedful.data.prepare import PreparedCorpus
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
-from heedful.planning import Plan
+from heedful.runs.plan import Plan
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step, perplexity
 

@@ -13,19 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.beginning import is_ready, part_of, prepared, remove_if_empty
 from heedful.data.pair_ids import PairIds, write_weighted_pair_ids
 from heedful.data.prepare import PreparedCorpus, write_rows
 from heedful.errors import StoppedError
 from heedful.evaluation import likeness
-from heedful.events import Event, Lesson
 from heedful.machine.processes import Processes
-from heedful.recipe import Recipe, load_recipe
+from heedful.runs.begin import is_ready, part_of, prepared, remove_if_empty
+from heedful.runs.budget import Stopwatch
+from heedful.runs.events import Event, Lesson
+from heedful.runs.recipe import Recipe, load_recipe
+from heedful.runs.teachers import Train
 from heedful.storage.folder import ModelFolder, folder_written_whole, write_atomically
-from heedful.teaching import Train
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
-from heedful.training.budget import Stopwatch
 from heedful.training.config import TrainingConfig
 from heedful.training.schedule import peak_rate
 from heedful.translation.files import translate_file

@@ -16,12 +16,12 @@ from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, evaluate
-from heedful.events import Finished
 from heedful.explain.alignment import choose_alignment_head
 from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
-from heedful.recipe import Recipe
+from heedful.runs.events import Finished
+from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder, write_atomically

@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from heedful.display import show
-from heedful.doctor import Diagnosis, attend, watch
 from heedful.evaluation import Score
-from heedful.events import Finished, Lesson, RolledBack, Started, Validation
 from heedful.model.config import ModelConfig
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.doctor import Diagnosis, attend, watch
+from heedful.runs.events import Finished, Lesson, RolledBack, Started, Validation
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
 

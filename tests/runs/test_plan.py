@@ -11,7 +11,8 @@ from heedful.data.batches import training_batches
 from heedful.data.prepare import prepare
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
-from heedful.planning import (
+from heedful.runs.budget import Stopwatch
+from heedful.runs.plan import (
     Size,
     TextCounts,
     choose,
@@ -19,8 +20,7 @@ from heedful.planning import (
     open_choices,
     readable_bytes,
 )
-from heedful.recipe import load_recipe
-from heedful.training.budget import Stopwatch
+from heedful.runs.recipe import load_recipe
 
 DEFAULT = load_recipe(source="a.en")
 MULTI30K = TextCounts(pairs=29_000, train=430_000, valid=15_000, searched=3_000)

@@ -7,9 +7,9 @@ import torch
 
 from heedful import run
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
-from heedful.events import Finished, Prepared, Started, Validation
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.events import Finished, Prepared, Started, Validation
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.checkpoint import Checkpoints, load_model
 from heedful.training.averaging import running_means
 from heedful.training.trainer import Step

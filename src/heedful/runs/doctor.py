@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.data.misalignment import Misalignment, find_misalignment
 from heedful.data.pair_ids import PairIds
 from heedful.data.prepare import PreparedCorpus
-from heedful.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.runs.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.text.tokenizer import choose_vocab_size
 from heedful.training.trainer import Step

@@ -12,9 +12,9 @@ from heedful.data.corpus import read_pairs
 from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.display import show
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
-from heedful.events import Finished, Lesson, Validation
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.events import Finished, Lesson, Validation
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
 from heedful.translation.translator import Translation, Translator

@@ -12,29 +12,29 @@ from typing import Any
 
 import torch
 
-from heedful.beginning import begin, enrol, require_shared_folder
-from heedful.curves import write_curves
 from heedful.data.batches import largest_batch, ordered_batches, training_batches
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.ending import write_model, write_record
 from heedful.errors import DamagedError, StoppedError, TrainingError
 from heedful.evaluation import Score, bleu
-from heedful.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.forecast import forecast_bleu
 from heedful.machine.memory import keep_freed_memory
 from heedful.machine.processes import ALONE, Processes
 from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
-from heedful.planning import BEAM_COST, BLEU_SENTENCES
-from heedful.recipe import Recipe
-from heedful.refining import begin_refining, first_model, judged_pairs, make_ready
+from heedful.runs.begin import begin, enrol, require_shared_folder
+from heedful.runs.budget import Budget, Stopwatch
+from heedful.runs.curves import write_curves
+from heedful.runs.events import Event, Finished, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.runs.finish import write_model, write_record
+from heedful.runs.forecast import forecast_bleu
+from heedful.runs.plan import BEAM_COST, BLEU_SENTENCES
+from heedful.runs.recipe import Recipe
+from heedful.runs.refine import begin_refining, first_model, judged_pairs, make_ready
+from heedful.runs.teachers import teach
 from heedful.storage.checkpoint import Checkpoints, TrainingState, load_model
 from heedful.storage.folder import ModelFolder, held
-from heedful.teaching import teach
 from heedful.text.piece_dropout import PieceDropout
 from heedful.training.averaging import running_means
-from heedful.training.budget import Budget, Stopwatch
 from heedful.training.divergence import LOWEST_RATE_SCALE, LossWatch
 from heedful.training.trainer import Step, Trainer, validation_loss
 from heedful.translation.translator import Translator

@@ -12,9 +12,9 @@ from heedful.data.prepare import PreparedCorpus
 from heedful.errors import TooShortError
 from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
-from heedful.recipe import Recipe
+from heedful.runs.budget import Stopwatch
+from heedful.runs.recipe import Recipe
 from heedful.text.piece_dropout import PieceDropout
-from heedful.training.budget import Stopwatch
 from heedful.training.schedule import peak_rate
 from heedful.training.trainer import Trainer
 

@@ -1,6 +1,6 @@
 import pytest
 
-from heedful.forecast import forecast_bleu, forecast_loss
+from heedful.runs.forecast import forecast_bleu, forecast_loss
 
 # Multi30k, English to German, the default recipe with 3,000 steps: a run of November 2026, before
 # forecasts were made. Progress, validation loss and BLEU of its eight validations.

@@ -9,12 +9,12 @@ import pytest
 
 from heedful import refining
 from heedful.errors import ConfigError, StoppedError, TooShortError
-from heedful.events import Finished, Prepared, Started, Validation, WentBack
-from heedful.planning import Plan
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.budget import Stopwatch
+from heedful.runs.events import Finished, Prepared, Started, Validation, WentBack
+from heedful.runs.plan import Plan
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.checkpoint import Checkpoints
-from heedful.training.budget import Stopwatch
 from heedful.training.trainer import Step
 
 pytestmark = pytest.mark.slow

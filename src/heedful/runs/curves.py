@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heedful.forecast import forecast_bleu, forecast_loss
+from heedful.runs.forecast import forecast_bleu, forecast_loss
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.training.trainer import perplexity
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from heedful.beginning import is_ready, part_of, remove_if_empty
 from heedful.data.prepare import PreparedCorpus, write_exchanged
-from heedful.diversifying import diversify
 from heedful.errors import StoppedError
-from heedful.events import Event, Lesson
 from heedful.machine.processes import Processes
-from heedful.recipe import Recipe
+from heedful.runs.begin import is_ready, part_of, remove_if_empty
+from heedful.runs.budget import Stopwatch
+from heedful.runs.diversify import diversify
+from heedful.runs.events import Event, Lesson
+from heedful.runs.recipe import Recipe
 from heedful.storage.folder import ModelFolder
-from heedful.training.budget import Stopwatch
 
 _TRANSLATING_SHARE = 0.3  # of the minutes of the model itself, at most
 

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from heedful.curves import write_curves
 from heedful.errors import StoppedError
-from heedful.events import Validation
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.curves import write_curves
+from heedful.runs.events import Validation
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
 

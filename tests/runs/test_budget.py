@@ -1,6 +1,6 @@
 import pytest
 
-from heedful.training.budget import Budget, Stopwatch
+from heedful.runs.budget import Budget, Stopwatch
 
 
 class Clock:

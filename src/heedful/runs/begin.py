@@ -13,11 +13,11 @@ from heedful.data.prepare import PreparedCorpus, prepare
 from heedful.errors import ConfigError, ModelFolderError, StorageError, TooShortError
 from heedful.machine.precision import refuse_missing
 from heedful.machine.processes import Processes
-from heedful.planning import Plan, make_plan, open_choices, readable_bytes
-from heedful.recipe import Recipe, load_recipe
+from heedful.runs.budget import Stopwatch
+from heedful.runs.plan import Plan, make_plan, open_choices, readable_bytes
+from heedful.runs.recipe import Recipe, load_recipe
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.text.tokenizer import Tokenizer
-from heedful.training.budget import Stopwatch
 
 Item = TypeVar("Item")
 

@@ -6,10 +6,10 @@ import pytest
 from heedful import diversifying
 from heedful.__main__ import main
 from heedful.data.corpus import read_pairs
-from heedful.diversifying import diversified, diversify
 from heedful.errors import ModelFolderError
-from heedful.recipe import load_recipe
-from heedful.run import train_model
+from heedful.runs.diversify import diversified, diversify
+from heedful.runs.recipe import load_recipe
+from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus

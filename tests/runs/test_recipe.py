@@ -3,7 +3,7 @@ import tomllib
 import pytest
 
 from heedful.errors import ConfigError
-from heedful.recipe import known_recipes, load_recipe
+from heedful.runs.recipe import known_recipes, load_recipe
 
 
 def load(tmp_path, text: str):

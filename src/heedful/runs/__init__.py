@@ -1,0 +1,1 @@
+"""Two files in, a finished model folder out."""
