@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from heedful.display import show
+from heedful.cli.display import show
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
 from heedful.runs.doctor import Diagnosis, attend, watch

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from heedful import ending, refining, translating
+from heedful.cli.display import show
 from heedful.data.corpus import read_pairs
 from heedful.data.prepare import PreparedCorpus, write_rows
-from heedful.display import show
 from heedful.errors import (
     ConfigError,
     StoppedError,

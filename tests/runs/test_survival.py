@@ -552,7 +552,7 @@ def test_a_disk_too_full_for_the_corpus_is_one_line_and_leaves_no_folder(command
 LITTLE_MEMORY = """
 import resource, sys
 from pathlib import Path
-import heedful.display, heedful.runs.run
+import heedful.cli.display, heedful.runs.run
 from heedful.__main__ import main
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from heedful import diversifying, translating
+from heedful.cli.display import show
 from heedful.data.corpus import read_pairs
 from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
-from heedful.display import show
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
 from heedful.runs.events import Finished, Lesson, Validation
 from heedful.runs.recipe import load_recipe

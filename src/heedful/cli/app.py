@@ -87,13 +87,13 @@ def train(
 
     stopwatch = Stopwatch()
     _require_train_extra()
-    from heedful.display import show
+    from heedful.cli.display import show
+    from heedful.cli.terminal import say
     from heedful.machine.processes import join
     from heedful.machine.signals import stop_on_signals
     from heedful.runs.doctor import attend
     from heedful.runs.recipe import load_recipe
     from heedful.runs.run import train_model
-    from heedful.terminal import say
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}
@@ -168,8 +168,8 @@ def translate(
 
     heedful translate model/ --interactive
     """
+    from heedful.cli.translate import translate as run
     from heedful.decoding.hypothesis import sampling_of
-    from heedful.translating import translate as run
 
     run(
         model,
@@ -211,9 +211,9 @@ def evaluate(
 
     heedful evaluate model/ --source test.en --target test.de
     """
+    from heedful.cli.terminal import say, score_lines
     from heedful.data.corpus import read_pairs
     from heedful.evaluation import bleu_metric, evaluate
-    from heedful.terminal import say, score_lines
     from heedful.translation.files import write_lines
     from heedful.translation.translator import load
 
@@ -266,8 +266,8 @@ def export(
     heedful export model/ --format onnx
     """
     _require_train_extra()
+    from heedful.cli.terminal import say
     from heedful.storage.folder import ModelFolder
-    from heedful.terminal import say
 
     refuse_other("--format", format, ("ctranslate2", "onnx"))
     if format == "onnx":
@@ -305,7 +305,7 @@ def demo(
     heedful demo --locale ja
     """
     _require_train_extra()
-    from heedful.demo import run_demo
+    from heedful.cli.demo import run_demo
 
     run_demo(out, locale, Console())
 

@@ -1,6 +1,6 @@
 import json
 
-from heedful.formats import written
+from heedful.cli.formats import written
 from heedful.translation.details import Details
 from heedful.translation.sentence import Candidate
 from heedful.translation.translator import Translation

@@ -14,7 +14,7 @@ import pytest
 import typer.main
 
 from heedful.__main__ import main
-from heedful.cli import app
+from heedful.cli.app import app
 from heedful.translation.translator import load
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from heedful import partial_file
+from heedful.cli.translate import translate
 from heedful.decoding import translator as translator_module
 from heedful.decoding.hypothesis import Hypothesis
 from heedful.errors import ConfigError, StoppedError, StorageError
-from heedful.translating import translate
 from heedful.translation.files import translate_file
 from heedful.translation.translator import CHUNK, Translator
 from tests.conftest import SilentEngine
@@ -193,7 +193,7 @@ def test_a_file_begun_with_a_variant_of_an_engine_goes_on_with_no_other(
 ):
     source, output = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_text("a b\n" * 3)
-    monkeypatch.setattr("heedful.translating.written", _fail)
+    monkeypatch.setattr("heedful.cli.translate.written", _fail)
     with pytest.raises(ZeroDivisionError):
         translate(model_folder.path, input=source, output=output, engine="exact")
 

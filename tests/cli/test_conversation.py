@@ -1,4 +1,4 @@
-from heedful.conversation import shaded
+from heedful.cli.conversation import shaded
 from heedful.translation.details import Details
 from heedful.translation.translator import Translation
 

@@ -1,11 +1,12 @@
 import io
 import re
+from functools import partial
 
 import pytest
 from rich.console import Console
 
+from heedful.cli.demo import run_demo
 from heedful.data import embedded
-from heedful.demo import run_demo
 from heedful.errors import StorageError
 
 
@@ -17,10 +18,9 @@ def test_the_demo_goes_from_nothing_to_a_map_of_attention(tmp_path, monkeypatch)
         "[model]\nnum_layers = 1\nd_model = 16\nd_ff = 16\nnum_heads = 2\n"
         "[training]\nsteps = 4\nwarmup_steps = 2\nvalidate_every = 2\n"
     )
-    monkeypatch.setattr("heedful.demo.RECIPE", str(recipe))
-    monkeypatch.setattr(
-        "heedful.demo.generate", lambda locale: embedded.generate(locale, train=300, held_out=20)
-    )
+    monkeypatch.setattr("heedful.cli.demo.RECIPE", str(recipe))
+    few = partial(embedded.generate, train=300, held_out=20)
+    monkeypatch.setattr("heedful.cli.demo.generate", few)
     console = Console(file=io.StringIO(), width=100)
 
     run_demo(tmp_path / "demo", "de", console)

@@ -6,9 +6,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from heedful.cli.display import show
+from heedful.cli.terminal import say, score_lines
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.display import show
 from heedful.errors import ModelFolderError
 from heedful.evaluation import evaluate
 from heedful.explain.source_map import attention_table, source_attention
@@ -17,7 +18,6 @@ from heedful.runs.doctor import attend
 from heedful.runs.recipe import load_recipe
 from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder, make_folder, write_atomically
-from heedful.terminal import say, score_lines
 from heedful.translation.translator import Translator, load
 
 RECIPE = "demo"

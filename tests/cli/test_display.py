@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from heedful.cli.display import show
+from heedful.cli.terminal import score_lines
 from heedful.data.corpus import CleaningReport
 from heedful.data.prepare import PreparedCorpus
-from heedful.display import show
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
 from heedful.runs.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
@@ -16,7 +17,6 @@ from heedful.runs.plan import Plan
 from heedful.runs.recipe import load_recipe
 from heedful.runs.run import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.terminal import score_lines
 from heedful.training.trainer import Step
 
 
@@ -27,7 +27,7 @@ def shown(corpus, recipe_file, out, *, terminal: bool) -> str:
 
 
 def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.display._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("heedful.cli.display._SECONDS_BETWEEN_LINES", 0.0)
 
     text = shown(corpus, recipe_file, tmp_path / "model", terminal=False)
 
@@ -131,7 +131,7 @@ def test_a_plan_is_told_in_a_line():
 
 
 def test_a_run_by_minutes_tells_what_is_left_and_what_to_expect(monkeypatch):
-    monkeypatch.setattr("heedful.display._SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setattr("heedful.cli.display._SECONDS_BETWEEN_LINES", -1.0)
     started = Started(
         config=ModelConfig(vocab_size=9),
         num_parameters=10,

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from heedful.cli.terminal import say, score_lines
 from heedful.runs.doctor import Diagnosis
 from heedful.runs.events import (
     Event,
@@ -21,7 +22,6 @@ from heedful.runs.events import (
     WentBack,
 )
 from heedful.runs.plan import Plan
-from heedful.terminal import say, score_lines
 from heedful.training.trainer import Step
 
 _LESSONS = {

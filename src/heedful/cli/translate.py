@@ -8,9 +8,9 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
+from heedful.cli.formats import FORMATS, needs_details, written
 from heedful.decoding.hypothesis import Sampling
 from heedful.errors import ConfigError, refuse_other
-from heedful.formats import FORMATS, needs_details, written
 from heedful.storage.folder import ModelFolder
 from heedful.storage.partial_file import About
 from heedful.text.glossary import read_glossary
@@ -112,7 +112,7 @@ def _standard_input() -> BufferedIOBase:
 def _converse(translator: Translator, options: Options) -> None:
     from rich.console import Console
 
-    from heedful.conversation import converse
+    from heedful.cli.conversation import converse
 
     converse(translator, Console(), **options)
 

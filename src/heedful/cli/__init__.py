@@ -1,0 +1,1 @@
+"""All that reads a command line or writes to a terminal."""
