@@ -7,8 +7,10 @@ import pytest
 import torch
 from hypothesis import settings
 
+from heedful.evaluation import Score
+from heedful.runs.events import Validation
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
 
 # Who changes nothing breaks nothing, however slow the machine is.
@@ -80,6 +82,25 @@ def model_folder(tmp_path_factory) -> ModelFolder:
     recipe = load_recipe(str(folder / "recipe.toml"), **write_corpus(folder))
     *_, finished = train_model(recipe, folder / "model")
     return finished.folder
+
+
+def validation(step: int, **changes: object) -> Validation:
+    """Tell of a healthy run, but for some changes."""
+    healthy = {
+        "loss": 2.0,
+        "bleu": Score("BLEU", 20.0, "tok:13a"),
+        "is_best": False,
+        "num_distinct": 195,
+        "num_distinct_references": 198,
+        "length_ratio": 0.97,
+        "train_loss": 2.0,
+        "learning_rate": 1e-3,
+        "pieces_per_second": 4_000.0,
+        "running_loss": 2.5,
+        "progress": 0.5,
+        "seconds": 1.5 * step,
+    }
+    return Validation(step=step, **healthy | changes)
 
 
 class SilentEngine:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heedful.errors import HeedfulError
     from heedful.evaluation import Score, evaluate
     from heedful.runs.recipe import Recipe, load_recipe
-    from heedful.runs.run import train_model
+    from heedful.runs.train import train_model
     from heedful.translation.details import Details
     from heedful.translation.translator import Translation, Translator, load
 
@@ -44,7 +44,7 @@ _HOMES = {
     "evaluate": "heedful.evaluation",
     "load": "heedful.translation.translator",
     "load_recipe": "heedful.runs.recipe",
-    "train_model": "heedful.runs.run",
+    "train_model": "heedful.runs.train",
 }
 
 

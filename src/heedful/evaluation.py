@@ -11,11 +11,6 @@ from sacrebleu.metrics.ter import TER
 from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
 from heedful.text.normalise import normalise
 
-_OF_WORDS, _OF_CHARACTERS = (
-    BLEU(tokenize=tokenize, smooth_method="add-k", smooth_value=1, effective_order=True)
-    for tokenize in ("13a", "char")
-)
-
 
 @dataclass(frozen=True)
 class Score:
@@ -59,15 +54,6 @@ def bleu_metric(tokenize: str) -> BLEU:
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     """Score by BLEU alone, as training does on its way, with the short signature."""
     return _score(bleu_metric("13a"), hypotheses, references, short=True)
-
-
-def likeness(hypothesis: str, reference: str) -> float:
-    """Score one sentence by BLEU, from 0 to 1, which is above 0 where one word is the same.
-
-    Where the reference has no spaces, characters take the place of words.
-    """
-    metric = _OF_WORDS if " " in reference else _OF_CHARACTERS
-    return float(metric.sentence_score(hypothesis, [reference]).score / 100)
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> Score:

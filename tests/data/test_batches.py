@@ -1,6 +1,4 @@
-from collections.abc import Sequence
 from itertools import islice
-from random import Random
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heedful.data.batches import largest_batch, ordered_batches, plan_batches, training_batches
-from heedful.data.pair_ids import PairIds, write_pair_ids, write_weighted_pair_ids
+from heedful.data.pair_ids import PairIds, write_pair_ids
 from heedful.model.batch import make_batch
 from heedful.specials import BOS, EOS, PAD
 
@@ -80,55 +78,6 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
 
 
-def test_pairs_bring_their_weights(tmp_path):
-    weights = [(-1) ** i * i / 4 for i in range(30)]
-    rows = [(*pair, weight) for pair, weight in zip(PAIRS, weights, strict=True)]
-    pairs = write_weighted_pair_ids(tmp_path / "ids", rows, vocab_size=100)
-
-    batch = next(training_batches(pairs, batch_tokens=24, seed=1))
-
-    numbers = (batch.source[:, 0] - 10).tolist()
-    assert batch.weights.tolist() == [weights[number] for number in numbers]
-    assert (
-        next(training_batches(stored(tmp_path / "other"), batch_tokens=24, seed=1)).weights is None
-    )
-
-
-@pytest.mark.parametrize(("joined", "num_texts"), [(0.0, 30), (0.5, 23), (1.0, 15)])
-def test_so_many_pairs_are_joined_with_another_and_each_is_seen_once(tmp_path, joined, num_texts):
-    pairs = stored(tmp_path)
-
-    first, second = islice(training_batches(pairs, batch_tokens=999, seed=1, joined=joined), 2)
-
-    assert len(first) == len(second) == num_texts
-    seen = []
-    for source, target in zip(first.source.tolist(), first.target.tolist(), strict=True):
-        numbers = [id - 10 for id in dict.fromkeys(source) if id not in (PAD, EOS)]
-        seen += numbers
-        assert make_batch([_joined(numbers)]).source[0].tolist() == [id for id in source if id]
-        assert make_batch([_joined(numbers)]).target[0].tolist() == [id for id in target if id]
-    assert sorted(seen) == list(range(30))
-    assert joined == 0 or sorted(first.source.tolist()) != sorted(second.source.tolist())
-
-
-def _joined(numbers: list[int]) -> tuple[list[int], list[int]]:
-    return tuple(sum((PAIRS[number][side] for number in numbers), []) for side in (0, 1))
-
-
-@pytest.mark.parametrize("budget", [1, 9, 20, 300])
-def test_no_batch_of_joined_pairs_is_much_larger_than_the_largest(tmp_path, budget):
-    pairs = stored(tmp_path, PAIRS * 10)
-    settings = {"batch_tokens": budget, "joined": 0.7}
-
-    largest = largest_batch(pairs, **settings)
-
-    def size(batch):
-        return batch.source.numel() + batch.given.numel()
-
-    seen = islice(training_batches(pairs, **settings, seed=1), 100)
-    assert max(size(batch) for batch in seen) <= 1.1 * size(largest)
-
-
 @pytest.mark.parametrize("budget", [1, 9, 20, 300])
 def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
     pairs = stored(tmp_path)
@@ -145,8 +94,8 @@ def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
 def test_skipping_goes_on_where_reading_stopped(tmp_path):
     pairs = stored(tmp_path)
 
-    whole = list(islice(training_batches(pairs, batch_tokens=24, seed=1, joined=0.5), 30))
-    rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, joined=0.5, skip=20), 10))
+    whole = list(islice(training_batches(pairs, batch_tokens=24, seed=1), 30))
+    rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, skip=20), 10))
 
     assert [b.target.tolist() for b in whole[20:]] == [b.target.tolist() for b in rest]
 
@@ -183,19 +132,3 @@ def test_parts_hold_every_pair_of_a_batch_once_and_no_needless_padding(num_pairs
             assert part.source.equal(make_batch(rows[index::num]).source)
             assert part.target.equal(make_batch(rows[index::num]).target)
     assert sum(map(len, parts)) == num_pairs
-
-
-def repeat_pieces(ids: Sequence[int], random: Random) -> list[int]:
-    return [id for id in ids for _ in range(random.choice([2, 3]))]
-
-
-def test_broken_pieces_are_the_same_when_a_run_goes_on(tmp_path):
-    pairs = stored(tmp_path)
-    settings = {"batch_tokens": 24, "seed": 1, "break_pieces": repeat_pieces}
-
-    whole = list(islice(training_batches(pairs, **settings), 30))
-    rest = list(islice(training_batches(pairs, **settings, skip=20), 10))
-
-    for batch, same in zip(whole[20:], rest, strict=True):
-        assert batch.source.equal(same.source)
-        assert batch.target.equal(same.target)

@@ -72,11 +72,9 @@ def test_a_corpus_that_was_prepared_in_another_way_is_prepared_anew(tmp_path):
 
     smaller = prepare(folder, data, CleaningConfig(), TokenizerConfig(vocab_size=330)).tokenizer
     shorter = prepare(folder, data, CleaningConfig(max_characters=19), TokenizerConfig()).report
-    given = prepare(folder, data, CleaningConfig(), TokenizerConfig(), vocabulary=smaller).tokenizer
 
     assert vocabulary.vocab_size != smaller.vocab_size == 330
     assert shorter.too_long == 50  # all with numbers of two digits
-    assert given.model == smaller.model
 
 
 def test_a_file_is_known_by_what_is_in_it(tmp_path):

@@ -1,6 +1,6 @@
+from heedful.data import shortlist
 from heedful.data.pair_ids import write_pair_ids
 from heedful.data.shortlist import learn_shortlist
-from heedful.text import shortlist
 
 # 4 is translated by 14, 5 by 15, 6 by 16; 10 is everywhere, as a full stop is.
 PAIRS = [([4, 5], [14, 15, 10]), ([5, 6], [16, 15, 10]), ([4, 6], [14, 16, 10])] * 4

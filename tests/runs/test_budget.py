@@ -1,6 +1,6 @@
 import pytest
 
-from heedful.runs.budget import Budget, Stopwatch
+from heedful.runs.budget import Limit, Stopwatch, part_over
 
 
 class Clock:
@@ -23,32 +23,29 @@ def test_a_stopwatch_counts_from_when_it_was_made_and_adds_earlier_sessions():
     clock.now += 1.0
     assert stopwatch.seconds == 66.0
 
-    stopwatch.restart()
-    assert stopwatch.seconds == 0.0
+    anew = stopwatch.anew()
+    clock.now += 2.0
+    assert (stopwatch.seconds, anew.seconds) == (68.0, 2.0)
 
 
-def test_progress_runs_to_1_when_what_is_left_is_kept_for_the_end():
+def test_a_limit_is_over_when_its_seconds_have_passed():
     clock = Clock()
-    budget = Budget(seconds=60.0, stopwatch=Stopwatch(clock), reserve=10.0)
+    limit = Limit(3.0, Stopwatch(clock))
 
-    clock.now += 25.0
-    assert budget.progress == 0.5
-    clock.now += 25.0
-    assert budget.progress == 1.0
-    clock.now += 25.0
-    assert budget.progress == 1.0
+    clock.now += 2.9
+    assert not limit.is_over
+    clock.now += 0.1
+    assert limit.is_over
 
 
-def test_what_came_before_the_first_step_is_no_progress():
-    clock = Clock()
-    budget = Budget(seconds=60.0, stopwatch=Stopwatch(clock), reserve=10.0, began=30.0)
-
-    clock.now += 30.0
-    assert budget.progress == 0.0
-    clock.now += 10.0
-    assert budget.progress == 0.5
+@pytest.mark.parametrize(
+    ("seconds", "began", "part"),
+    [(25.0, 0.0, 0.5), (50.0, 0.0, 1.0), (75.0, 0.0, 1.0), (30.0, 30.0, 0.0), (40.0, 30.0, 0.5)],
+)
+def test_progress_runs_from_the_first_step_to_the_end(seconds, began, part):
+    assert part_over(seconds, began=began, end=50.0) == part
 
 
-@pytest.mark.parametrize("reserve", [60.0, 90.0])
-def test_no_time_for_training_is_time_to_finish(reserve):
-    assert Budget(seconds=60.0, stopwatch=Stopwatch(Clock()), reserve=reserve).progress == 1.0
+@pytest.mark.parametrize("end", [0.0, -30.0])
+def test_no_time_for_training_is_time_to_finish(end):
+    assert part_over(0.0, began=0.0, end=end) == 1.0

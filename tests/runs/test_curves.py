@@ -9,26 +9,21 @@ from xml.etree import ElementTree
 import pytest
 
 from heedful.errors import StoppedError
+from heedful.evaluation import Score
 from heedful.runs.curves import write_curves
 from heedful.runs.events import Validation
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
+from tests.conftest import validation
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def past(step: int, loss: float, bleu: float) -> dict:
-    return {
-        "step": step,
-        "seconds": 1.5 * step,
-        "train_loss": loss + 0.5,
-        "loss": loss,
-        "bleu": {"name": "BLEU", "value": bleu, "signature": "tok:13a"},
-        "learning_rate": 5e-3,
-        "pieces_per_second": 4_000.0,
-    }
+def past(step: int, loss: float, bleu: float) -> Validation:
+    score = Score("BLEU", bleu, "tok:13a")
+    return validation(step, loss=loss, train_loss=loss + 0.5, bleu=score, learning_rate=5e-3)
 
 
 HISTORY = [past(100, 5.0, 1.0), past(200, 3.0, 12.0), past(300, 2.0, 25.0), past(400, 2.5, 24.0)]
@@ -112,25 +107,6 @@ def test_no_history_is_too_odd_to_draw(folder, history):
     assert len(rows(folder)) == len(history)
     assert "step" in words(folder)
     assert "nan" not in folder.curves_picture.read_text()
-
-
-def test_what_is_expected_is_drawn_dashed_to_the_last_step_there_is_time_for(folder):
-    timed = [past(100, 3.2, 10.0), past(200, 2.6, 20.0), past(300, 2.4, 24.0)]  # 2 + 0.2 / share
-    write_curves(folder, [row | {"progress": row["step"] / 600} for row in timed])
-
-    picture = ElementTree.parse(folder.curves_picture)
-    lines = list(picture.iter(f"{SVG}polyline"))
-    dashed = [line for line in lines if line.get("stroke-dasharray") != "none"]
-    assert (len(lines), len(dashed)) == (5, 2)
-    assert {float(line.get("points").split()[-1].split(",")[0]) for line in dashed} == {644.0}
-    assert "600" in words(folder)
-    assert "expected 2.2" in words(folder)
-
-
-def test_nothing_is_expected_when_steps_are_counted(folder):
-    write_curves(folder, [row | {"progress": None} for row in HISTORY])
-
-    assert not any(said.startswith("expected") for said in words(folder))
 
 
 def test_nothing_is_written_before_the_first_validation(folder):

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from heedful import diversifying
 from heedful.__main__ import main
 from heedful.data.corpus import read_pairs
 from heedful.errors import ModelFolderError
+from heedful.runs.budget import Limit, Stopwatch
 from heedful.runs.diversify import diversified, diversify
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus
@@ -47,11 +47,12 @@ def test_each_side_is_put_beside_what_a_model_makes_of_it_if_that_is_new(forward
 
 
 def test_pairs_for_which_there_is_no_time_stay_alone_and_none_is_lost(monkeypatch):
-    monkeypatch.setattr(diversifying, "CHUNK", 1)
+    monkeypatch.setattr("heedful.runs.diversify.CHUNK", 1)
     models = Phrasebook(a="x", b="y"), Phrasebook(A="a", B="b")
-    times = iter([True, True, False])
+    seconds = iter([0.0, 1.0, 2.0, 3.0])  # when it was made, and before each of three lines
+    limit = Limit(3.0, Stopwatch(lambda: next(seconds)))
 
-    found = list(diversified(["a\tA", "b\tB", "c\tC", "d\tD"], *models, lambda: next(times)))
+    found = list(diversified(["a\tA", "b\tB", "c\tC", "d\tD"], *models, limit))
 
     assert found == ["a\tA\na\tx", "b\tB\nb\ty", "c\tC", "d\tD"]
 
@@ -77,7 +78,7 @@ def test_what_is_written_can_be_trained_on_and_leaves_held_out_pairs_alone(
         model_folder.path: Phrasebook(**{source: f"{source} !" for source in known}),
         backward.path: Phrasebook(**{target: f"{target} ?" for target in known.values()}),
     }
-    monkeypatch.setattr(diversifying, "load", books.__getitem__)
+    monkeypatch.setattr("heedful.runs.diversify.load", books.__getitem__)
 
     diversify(model_folder.path, backward.path, tmp_path / "more.tsv")
 

@@ -12,11 +12,12 @@ from heedful.cli.display import show
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
 from heedful.runs.doctor import Diagnosis, attend, watch
-from heedful.runs.events import Finished, Lesson, RolledBack, Started, Validation
+from heedful.runs.events import Finished, RolledBack, Started, Validation
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
+from tests.conftest import validation
 
 Pairs = list[tuple[str, str]]
 
@@ -248,21 +249,6 @@ def step(number: int, learning_rate: float = 1e-3) -> Step:
     )
 
 
-def validation(step: int, **changes: object) -> Validation:
-    healthy = {
-        "loss": 2.0,
-        "bleu": Score("BLEU", 20.0, "tok:13a"),
-        "is_best": False,
-        "num_distinct": 195,
-        "num_distinct_references": 198,
-        "length_ratio": 0.97,
-        "train_loss": 2.0,
-        "learning_rate": 1e-3,
-        "pieces_per_second": 4_000.0,
-    }
-    return Validation(step=step, **healthy | changes)
-
-
 def overfitted(*scores: float) -> list[Validation]:
     """Let validation loss rise while training loss falls and BLEU goes as told."""
     return [
@@ -319,18 +305,10 @@ def test_what_a_roll_back_undid_is_forgotten():
     assert "overfitting" in diagnoses([before, *undone[:2], *after])
 
 
-def test_a_loss_that_explodes_while_it_is_refined_is_no_matter_of_the_peak_rate():
-    back = RolledBack(diverged=step(10), loss=9.0, best_loss=2.0, step=0, rate_scale=0.5)
-
-    found = diagnoses([Lesson(about="refining"), step(9), back])["learning rate too high"]
-
-    assert found.seen == "training loss rose from 2.00 to 9.00"
-    assert "refine for a shorter time" in found.advice
-
-
 def test_what_went_before_an_interruption_is_remembered():
     *before, last = overfitted(20.0, 21.0, 20.0, 19.0)
     again = Started(
+        folder=ModelFolder(Path("m")),
         config=ModelConfig(vocab_size=9),
         num_parameters=10,
         step=3_000,

@@ -6,11 +6,11 @@ from itertools import count
 import pytest
 import torch
 
-from heedful import planning
 from heedful.data.batches import training_batches
 from heedful.data.prepare import prepare
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
+from heedful.runs import plan as planning
 from heedful.runs.budget import Stopwatch
 from heedful.runs.plan import (
     Size,

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from heedful import run
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.runs.events import Finished, Prepared, Started, Validation
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.checkpoint import Checkpoints, load_model
 from heedful.training.averaging import running_means
 from heedful.training.trainer import Step
@@ -63,7 +62,7 @@ def test_the_model_is_the_mean_of_as_many_of_the_last_checkpoints_as_validate_be
     corpus, recipe_file, tmp_path, monkeypatch, losses, num_averaged
 ):
     told = iter([3.0, 2.0, 1.0, *losses])  # at steps 2, 4 and 6, and of the two means
-    monkeypatch.setattr(run, "validation_loss", lambda *_: next(told))
+    monkeypatch.setattr("heedful.runs.validate.validation_loss", lambda *_: next(told))
 
     *_, finished = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
 

@@ -18,7 +18,7 @@ import pytest
 from heedful.errors import StoppedError, TrainingError
 from heedful.runs.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.training.trainer import Step, Trainer
 from tests.conftest import SIZES
 
@@ -210,7 +210,7 @@ def test_going_back_from_a_diverging_loss_survives_interruption(corpus, tmp_path
 
 def test_weights_that_are_no_numbers_are_not_saved(corpus, recipe_file, tmp_path, monkeypatch):
     losses = iter([float("nan"), 5.0, 4.0, 3.0, 3.0, 3.0])  # at the end, of two means
-    monkeypatch.setattr("heedful.runs.run.validation_loss", lambda *_: next(losses))
+    monkeypatch.setattr("heedful.runs.validate.validation_loss", lambda *_: next(losses))
 
     events = list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
 
@@ -275,7 +275,7 @@ def test_memory_that_runs_out_when_a_run_goes_on_loses_nothing(
 ):
     recipe, out = load_recipe(recipe_file, **corpus), tmp_path / "model"
     until_step(3, train_model(recipe, out))
-    monkeypatch.setattr("heedful.runs.run.Transformer", run_out_of_memory)
+    monkeypatch.setattr("heedful.runs.recover.Transformer", run_out_of_memory)
 
     with pytest.raises(TrainingError, match=r"out of memory; what was saved is still there, so fr"):
         list(train_model(recipe, out))
@@ -552,7 +552,7 @@ def test_a_disk_too_full_for_the_corpus_is_one_line_and_leaves_no_folder(command
 LITTLE_MEMORY = """
 import resource, sys
 from pathlib import Path
-import heedful.cli.display, heedful.runs.run
+import heedful.cli.display, heedful.runs.train
 from heedful.__main__ import main
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from heedful import diversifying, translating
 from heedful.cli.display import show
 from heedful.data.corpus import read_pairs
 from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
+from heedful.runs import diversify
 from heedful.runs.events import Finished, Lesson, Validation
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Step
+from heedful.translation import files
 from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus
 
@@ -59,7 +60,7 @@ class Emphatic(Translator):
 def test_the_model_learns_from_its_pairs_and_what_the_teachers_add_to_them(
     taught_recipe, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(diversifying, "load", Emphatic)
+    monkeypatch.setattr(diversify, "load", Emphatic)
 
     events = train_model(taught_recipe, tmp_path / "model")
 
@@ -87,7 +88,7 @@ def test_no_source_to_validate_on_comes_back_by_a_teacher(taught_recipe, tmp_pat
         def translate_lines(self, lines, **options):
             return (Translation(source=line, text=held_out, score=-1.0) for line in lines)
 
-    monkeypatch.setattr(diversifying, "load", Remembering)
+    monkeypatch.setattr(diversify, "load", Remembering)
     (tmp_path / "valid.tsv").write_text(f"{held_out}\tA B\n")
     data = replace(taught_recipe.data, valid_source=str(tmp_path / "valid.tsv"))
 
@@ -188,7 +189,7 @@ def test_a_run_that_stops_in_any_lesson_goes_on_to_the_same_weights(
 def test_teachers_that_are_stopped_while_they_translate_say_how_to_go_on(
     taught_recipe, events, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(translating, "CHUNK", 4)
+    monkeypatch.setattr(files, "CHUNK", 4)
     stop = threading.Event()
     run = train_model(taught_recipe, tmp_path / "model", stop)
 

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,75 +36,6 @@ def test_loss_and_gradients_equal_those_of_pytorch(pieces, vocab, smoothing, sca
     assert_close(smoothed, expected)
     assert_close(plain, F.cross_entropy(x @ weight.T, wanted, reduction="sum"))
     assert_same_gradients(3 * smoothed, 3 * expected, x, weight)
-
-
-@given(pieces=st.integers(1, 300), vocab=st.integers(2, 9), seed=st.integers(0, 99))
-def test_disagreement_and_its_gradients_equal_those_of_pytorch(pieces, vocab, seed):
-    random = torch.Generator().manual_seed(seed)
-    x = torch.randn(pieces, 2, 4, generator=random, dtype=torch.float64, requires_grad=True)
-    weight = torch.randn(vocab, 4, generator=random, dtype=torch.float64, requires_grad=True)
-    wanted = torch.randint(vocab, (pieces,), generator=random).repeat_interleave(2)
-
-    smoothed, _ = smoothed_cross_entropy(x.flatten(0, 1), weight, wanted, 0.1, agreement=3.0)
-    without, _ = smoothed_cross_entropy(x.flatten(0, 1), weight, wanted, 0.1)
-    p, q = (x @ weight.T).log_softmax(dim=-1).unbind(dim=1)
-    both = F.kl_div(p, q, log_target=True, reduction="sum") + F.kl_div(
-        q, p, log_target=True, reduction="sum"
-    )
-    expected = without + 3.0 * both / 2
-
-    assert_close(smoothed, expected)
-    assert_same_gradients(smoothed, expected, x, weight)
-
-
-@given(pieces=st.integers(1, 300), smoothing=st.floats(0, 0.9), seed=st.integers(0, 99))
-def test_each_piece_counts_by_its_weight_also_below_zero(pieces, smoothing, seed):
-    random = torch.Generator().manual_seed(seed)
-    x = torch.randn(pieces, 4, generator=random, dtype=torch.float64, requires_grad=True)
-    weight = torch.randn(7, 4, generator=random, dtype=torch.float64, requires_grad=True)
-    wanted = torch.randint(7, (pieces,), generator=random)
-    weights = torch.randn(pieces, generator=random, dtype=torch.float64)
-
-    smoothed, plain = smoothed_cross_entropy(x, weight, wanted, smoothing, weights=weights)
-    each = F.cross_entropy(x @ weight.T, wanted, label_smoothing=smoothing, reduction="none")
-
-    assert_close(smoothed, weights @ each)
-    assert_close(plain, smoothed_cross_entropy(x, weight, wanted, smoothing)[1])
-    assert_same_gradients(smoothed, weights @ each, x, weight)
-
-
-def test_the_weight_of_a_pair_is_that_of_all_its_pieces():
-    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.0)
-    model = Transformer(config)
-    pairs = [([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])]
-    weighted = replace(make_batch(pairs), weights=torch.tensor([2.0, -0.5]))
-
-    together = batch_loss(model, weighted, smoothing=0.1)[0]
-    first, second = (batch_loss(model, make_batch([pair]), smoothing=0.1)[0] for pair in pairs)
-
-    assert_close(together, 2 * first - 0.5 * second)
-    parts = [batch_loss(model, weighted.part(index, 2), smoothing=0.1)[0] for index in (0, 1)]
-    assert_close(together, sum(parts))
-
-
-def test_two_sights_that_agree_cost_what_one_costs():
-    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.0)
-    model = Transformer(config)
-    batch = make_batch([([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])])
-
-    assert_close(batch_loss(model, batch, 0.1, agreement=5.0), batch_loss(model, batch, 0.1))
-
-
-def test_sights_under_dropout_differ_and_pay_for_it():
-    config = ModelConfig(vocab_size=11, num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.5)
-    model = Transformer(config).train()
-    batch = make_batch([([5, 6], [7]), ([5, 6, 7, 8], [8, 9, 10, 4])])
-
-    def loss(agreement: float) -> float:
-        torch.manual_seed(1)
-        return batch_loss(model, batch, 0.1, agreement)[0].item()
-
-    assert loss(5.0) > loss(1e-9)
 
 
 def test_smoothing_shares_its_part_over_the_whole_vocabulary():

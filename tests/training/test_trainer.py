@@ -64,21 +64,6 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others():
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "muon"])
-def test_weight_decay_shrinks_the_matrices_of_the_layers_by_the_learning_rate_and_nothing_else(
-    optimizer,
-):
-    before = {name: tensor.clone() for name, tensor in small_model().state_dict().items()}
-    rate = Trainer(small_model(), TrainingConfig(warmup_steps=4)).learning_rate(1)
-    freely = weights_after(1, optimizer=optimizer)
-    decayed = weights_after(1, optimizer=optimizer, weight_decay=2.0)
-
-    for name, weight in freely.items():
-        is_matrix = weight.ndim == 2 and not name.startswith("embedding")
-        shrunk = weight - 2.0 * rate * before[name] if is_matrix else weight
-        assert_close(decayed[name], shrunk)
-
-
-@pytest.mark.parametrize("optimizer", ["adam", "muon"])
 def test_going_on_from_a_saved_state_equals_never_having_stopped(optimizer):
     whole = weights_after(8, optimizer=optimizer)
     config = TrainingConfig(steps=8, warmup_steps=4, optimizer=optimizer)
@@ -141,12 +126,13 @@ def test_half_of_a_schedule_is_half_the_rate_of_every_step():
 
 def test_with_minutes_there_is_no_last_step_and_the_rate_follows_the_time():
     config = TrainingConfig(steps=0, minutes=1.0, warmup_steps=1, schedule="linear", peak_rate=0.5)
-    times = iter([0.0, 0.25, 0.5, 1.0])
-    trainer = Trainer(small_model(), config, progress=lambda: next(times))
+    trainer, rates = Trainer(small_model(), config), []
 
-    steps = list(islice(trainer.steps(endless()), 4))
+    for step, progress in zip(trainer.steps(endless()), [0.25, 0.5, 1.0, 1.0], strict=False):
+        rates.append(step.learning_rate)
+        trainer.progress = progress
 
-    assert [step.learning_rate for step in steps] == [0.5, 0.375, 0.25, 0.0]
+    assert rates == [0.5, 0.375, 0.25, 0.0]
 
 
 def test_a_rehearsal_teaches_nothing():
@@ -221,10 +207,8 @@ def test_the_mean_of_checkpoints_is_taken_weight_by_weight():
         ({"minutes": 5.0}, r"steps = 100000 and minutes = 5 are both given; choose one"),
         ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
         ({"accumulate": 0}, r"accumulate must be at least 1, got 0"),
-        ({"weight_decay": -1.0}, "weight_decay must not be negative, got -1"),
         ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"rivals": 0.0}, r"rivals must be above 0 and at most 1, got 0"),
-        ({"joined": 1.5}, r"joined must be from 0 to 1, got 1.5"),
         ({"schedule": "cosine"}, r"schedule must be one of 'noam', 'linear', got 'cosine'"),
         ({"precision": "half"}, r"precision must be one of 'float32', 'bfloat16', got 'half'"),
         ({"peak_rate": -0.1}, r"peak_rate must not be negative, got -0.1"),

@@ -93,7 +93,7 @@ def train(
     from heedful.machine.signals import stop_on_signals
     from heedful.runs.doctor import attend
     from heedful.runs.recipe import load_recipe
-    from heedful.runs.run import train_model
+    from heedful.runs.train import train_model
 
     files = {"source": source, "target": target}
     valid = {"valid_source": valid_source, "valid_target": valid_target}

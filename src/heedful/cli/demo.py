@@ -16,7 +16,7 @@ from heedful.explain.source_map import attention_table, source_attention
 from heedful.machine.signals import stop_on_signals
 from heedful.runs.doctor import attend
 from heedful.runs.recipe import load_recipe
-from heedful.runs.run import train_model
+from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder, make_folder, write_atomically
 from heedful.translation.translator import Translator, load
 

@@ -29,8 +29,6 @@ _LESSONS = {
     "backward": "Then a teacher that translates from target to source",
     "translating": "Both teachers translate what they learned from",
     "model": "Now the model, which learns from that as well",
-    "judging": "The model translates what it learned from, and the best and worst are sought",
-    "refining": "Now it learns to tell them apart",
 }
 _SECONDS_BETWEEN_LINES = 10.0
 _MEMORY = 0.95  # of the running mean that the speed is shown as
@@ -70,7 +68,6 @@ def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
                     say(console, *_finished_lines(event))
                     finished = event
                 case Validation():
-                    progress.update(task, expected=_expectation(event))
                     say(console, _validation_line(event))
                 case Lesson() | Prepared() | Plan() | WentBack() | RolledBack():
                     say(console, _line(event))
@@ -130,7 +127,6 @@ def _progress(console: Console) -> Progress:
         TextColumn("{task.fields[speed]} tokens/s"),
         TextColumn("rate {task.fields[rate]}"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[expected]}"),
         console=console,
         transient=True,
         disable=not console.is_terminal,
@@ -138,8 +134,7 @@ def _progress(console: Console) -> Progress:
 
 
 def _nothing_yet() -> dict[str, Any]:
-    unknown = dict.fromkeys(("step", "loss", "perplexity", "speed", "rate"), "-")
-    return {**unknown, "expected": ""}
+    return dict.fromkeys(("step", "loss", "perplexity", "speed", "rate"), "-")
 
 
 def _columns(step: Step, speed: _Speed) -> dict[str, Any]:
@@ -176,18 +171,11 @@ def _length(started: Started) -> str:
     return f"{left:.1f} of {round(started.minutes, 2):g} minutes left"
 
 
-def _expectation(validation: Validation) -> str:
-    expected = validation.expected_bleu
-    return "" if expected is None else f"expected BLEU at the end ≈ {expected:.0f}"
-
-
 def _validation_line(validation: Validation) -> str:
     star = " [green]best yet[/green]" if validation.is_best else ""
-    expectation = _expectation(validation)
     return (
         f"step {validation.step:,}: validation perplexity {validation.perplexity:.2f}, "
         f"BLEU {validation.bleu.value:.1f} [dim]({validation.bleu.signature})[/dim]{star}"
-        f"{', ' * bool(expectation)}{expectation}"
     )
 
 
@@ -245,8 +233,6 @@ def _finished_lines(finished: Finished) -> Iterator[str]:
     one = "checkpoint that validated best" if finished.stopped_early else "last checkpoint"
     several = f"mean of the last {finished.num_averaged} checkpoints"
     model = several if finished.num_averaged > 1 else one
-    if finished.undone:
-        model = f"one before refining, which was undone: {finished.undone}"
     yield (
         f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the {model}. "
         "On validation:"

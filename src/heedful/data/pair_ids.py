@@ -19,9 +19,6 @@ class PairIds:
         ends = np.fromfile(folder / "ends.int64", dtype=np.int64).reshape(-1, 2)
         starts = np.concatenate([[0], ends[:-1, 1]])
         self._bounds = np.column_stack([starts, ends])
-        weights = folder / "weights.float32"
-        self.weights = np.fromfile(weights, dtype=np.float32) if weights.exists() else None
-        """How much is to be learned from each, if that differs; below 0 it is the opposite."""
 
     def __len__(self) -> int:
         return len(self._bounds)
@@ -48,22 +45,6 @@ class PairIds:
             counts[0] += np.bincount(ids[~is_target], minlength=vocab_size)
             counts[1] += np.bincount(ids[is_target], minlength=vocab_size)
         return counts
-
-
-def write_weighted_pair_ids(
-    folder: Path, pairs: Iterable[tuple[list[int], list[int], float]], vocab_size: int
-) -> PairIds:
-    """Stream pairs into a new folder, each with how much is to be learned from it."""
-    weights: list[float] = []
-
-    def unweighted() -> Iterator[tuple[list[int], list[int]]]:
-        for source, target, weight in pairs:
-            weights.append(weight)
-            yield source, target
-
-    write_pair_ids(folder, unweighted(), vocab_size)
-    np.array(weights, dtype=np.float32).tofile(folder / "weights.float32")
-    return PairIds(folder)
 
 
 def write_pair_ids(

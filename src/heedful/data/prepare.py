@@ -134,7 +134,6 @@ def prepare(
     tokenizer: TokenizerConfig,
     readable_bytes: int | float = math.inf,
     taught: Path | None = None,
-    vocabulary: Tokenizer | None = None,
 ) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
@@ -142,8 +141,7 @@ def prepare(
 
     The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given;
     they do not change how large a vocabulary is chosen.
-    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`; none
-    is learned where one is given.
+    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
     for path in data.files:
@@ -152,7 +150,7 @@ def prepare(
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
-        if _is_prepared_so(PreparedCorpus(folder), settings, bool(taught), vocabulary):
+        if _is_prepared_so(PreparedCorpus(folder), settings, bool(taught)):
             return PreparedCorpus(folder)
     shutil.rmtree(folder, ignore_errors=True)
     partial = folder.with_name(folder.name + ".partial")
@@ -164,7 +162,7 @@ def prepare(
             made_from["taught"] = _describe_file(taught)
             readable_bytes = min(readable_bytes, (partial / "train.tsv").stat().st_size)
             _write_taught(partial, taught, cleaning)
-        _write_ids(partial, vocabulary or _vocabulary(partial, tokenizer, readable_bytes))
+        _write_ids(partial, _vocabulary(partial, tokenizer, readable_bytes))
         about = {"made_from": made_from, "cleaning": asdict(report)}
         if valid_report:
             about["valid_cleaning"] = asdict(valid_report)
@@ -187,20 +185,8 @@ def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:
             )
 
 
-def _is_prepared_so(
-    corpus: PreparedCorpus,
-    settings: dict[str, Any],
-    is_taught: bool,
-    vocabulary: Tokenizer | None,
-) -> bool:
-    before = corpus.about["made_from"]["settings"]
-    has_vocabulary = (
-        corpus.tokenizer.model == vocabulary.model
-        if vocabulary
-        else before["tokenizer"] == settings["tokenizer"]
-    )
-    is_clean = before["cleaning"] == settings["cleaning"]
-    return corpus.is_taught == is_taught and is_clean and has_vocabulary
+def _is_prepared_so(corpus: PreparedCorpus, settings: dict[str, Any], is_taught: bool) -> bool:
+    return corpus.is_taught == is_taught and corpus.about["made_from"]["settings"] == settings
 
 
 def _write_text(
@@ -245,13 +231,6 @@ def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:
         pairs = _read_tsv(corpus.folder / split)
         _write_whole_tsv(folder / split, ((target, source) for source, target in pairs))
     return DataConfig(source=str(folder / "train.tsv"), valid_source=str(folder / "valid.tsv"))
-
-
-def write_rows(corpus: PreparedCorpus, rows: Iterable[int], path: Path) -> None:
-    """Write some of the training pairs of a corpus, in the order of the given rows."""
-    decode, pairs = corpus.tokenizer.decode, corpus.train
-    chosen = (pairs[row] for row in rows)
-    _write_whole_tsv(path, ((decode(source), decode(target)) for source, target in chosen))
 
 
 def _hold_out(folder: Path) -> None:

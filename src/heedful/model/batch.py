@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
 from heedful.specials import BOS, EOS, PAD
@@ -17,8 +17,6 @@ class Batch:
 
     source: Int[Tensor, "batch src"]
     target: Int[Tensor, "batch tgt"]
-    weights: Float[Tensor, " batch"] | None = None
-    """How much is to be learned from each pair, if that differs; below 0 it is the opposite."""
 
     @property
     def given(self) -> Int[Tensor, "batch steps"]:
@@ -38,16 +36,12 @@ class Batch:
     def part(self, index: int, num: int) -> "Batch":
         """Return every `num`th pair from `index` on, in no more columns than they need."""
         rows = slice(index, None, num)
-        return Batch(
-            _without_empty_columns(self.source[rows]),
-            _without_empty_columns(self.target[rows]),
-            None if self.weights is None else self.weights[rows],
-        )
+        source, target = self.source[rows], self.target[rows]
+        return Batch(_without_empty_columns(source), _without_empty_columns(target))
 
     def to(self, device: torch.device) -> "Batch":
         """Return the same pairs where a model can read them."""
-        weights = None if self.weights is None else self.weights.to(device)
-        return Batch(self.source.to(device), self.target.to(device), weights)
+        return Batch(self.source.to(device), self.target.to(device))
 
     def __len__(self) -> int:
         """Count the pairs."""

@@ -191,6 +191,11 @@ class Transformer(nn.Module):
         """Score every piece by the matrix that also embeds it (section 3.4)."""
         return x @ self.embedding.weight.T
 
+    @property
+    def num_parameters(self) -> int:
+        """Count what is learned, as table 3 does."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
     def _embed(
         self, ids: Int[Tensor, "batch length"], start: int
     ) -> Float[Tensor, "batch length d_model"]:

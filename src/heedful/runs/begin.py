@@ -2,24 +2,19 @@
 
 import shutil
 import tomllib
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 
 from heedful.data.prepare import PreparedCorpus, prepare
-from heedful.errors import ConfigError, ModelFolderError, StorageError, TooShortError
+from heedful.errors import ConfigError, ModelFolderError, StorageError
 from heedful.machine.precision import refuse_missing
 from heedful.machine.processes import Processes
 from heedful.runs.budget import Stopwatch
 from heedful.runs.plan import Plan, make_plan, open_choices, readable_bytes
 from heedful.runs.recipe import Recipe, load_recipe
 from heedful.storage.folder import ModelFolder, write_atomically
-from heedful.text.tokenizer import Tokenizer
-
-Item = TypeVar("Item")
 
 
 def begin(
@@ -36,8 +31,7 @@ def begin(
 def _refuse_longer_than_positions(recipe: Recipe, corpus: PreparedCorpus) -> None:
     """Refuse sentences that a model of learned positions could not read, sooner or later."""
     model = recipe.model_config(corpus.tokenizer.vocab_size)
-    joined = 2 if recipe.training.joined else 1
-    longest = 1 + max(joined * corpus.train.lengths.max(), corpus.valid.lengths.max())  # EOS
+    longest = 1 + max(corpus.train.lengths.max(), corpus.valid.lengths.max())  # EOS
     if model.positions == "learned" and longest > model.max_length:
         raise ConfigError(
             f"max_length = {model.max_length} is too few learned positions for sentences of up to "
@@ -111,24 +105,7 @@ def is_ready(lesson: ModelFolder, recipe: Recipe) -> bool:
     return lesson.is_finished
 
 
-def part_of(whole: float, part: float, whose: str, events: Iterator[Item]) -> Iterator[Item]:
-    """Pass on the events of a run that has a part of the minutes.
-
-    If they do not suffice, say how many would in all.
-    """
-    try:
-        yield from events
-    except TooShortError as error:
-        raise TooShortError(
-            whole,
-            needed=error.needed * whole / part,
-            why=f"{whose} has {part:.2g} of them, {error.why}",
-        ) from error
-
-
-def prepared(
-    folder: ModelFolder, recipe: Recipe, vocabulary: Tokenizer | None = None
-) -> PreparedCorpus:
+def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     """Prepare the corpus of a recipe in its folder, or see that the one there is of its files."""
     try:
         return prepare(
@@ -138,7 +115,6 @@ def prepared(
             recipe.tokenizer,
             readable_bytes(recipe),
             folder.taught_file if recipe.training.teachers else None,
-            vocabulary,
         )
     except OSError as error:
         raise StorageError(

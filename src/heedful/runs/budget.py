@@ -4,41 +4,45 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+AIM = 0.98  # of the minutes, so that what is misjudged does not break the promise
+RESERVE = 0.1  # of the time, kept for the end until a validation tells what it takes
+LARGEST_RESERVE = 0.25  # of the time, whatever it tells
+
 
 class Stopwatch:
-    """Counts the seconds since it was made or restarted."""
+    """Counts the seconds of one run from when it was made."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self.restart()
+        self._began = clock()
 
     @property
     def seconds(self) -> float:
         """What it shows."""
         return self._clock() - self._began
 
-    def restart(self) -> None:
-        """Count from zero."""
-        self._began = self._clock()
-
     def add(self, seconds: float) -> None:
         """Show so much more, for work that was done in an earlier session."""
         self._began -= seconds
 
+    def anew(self) -> "Stopwatch":
+        """Return one that goes by the same clock and counts from zero."""
+        return Stopwatch(self._clock)
 
-@dataclass
-class Budget:
-    """The seconds that a run was promised to take, some of them kept for its end."""
+
+@dataclass(frozen=True)
+class Limit:
+    """Seconds that something may take."""
 
     seconds: float
     stopwatch: Stopwatch
-    reserve: float
-    """Seconds that come after the last step: validation, mean, scoring, saving."""
-    began: float = 0.0
-    """Seconds that came before the first step: preparing, planning."""
 
     @property
-    def progress(self) -> float:
-        """The share of the time for training that is over; at 1 it is time to finish."""
-        used, end = self.stopwatch.seconds, self.seconds - self.reserve
-        return (used - self.began) / (end - self.began) if used < end else 1.0
+    def is_over(self) -> bool:
+        """Whether they have passed."""
+        return self.stopwatch.seconds >= self.seconds
+
+
+def part_over(seconds: float, *, began: float, end: float) -> float:
+    """Return the part of the time for training that is over; at 1 it is time to finish."""
+    return (seconds - began) / (end - began) if seconds < end else 1.0

@@ -3,12 +3,11 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from heedful.runs.forecast import forecast_bleu, forecast_loss
+from heedful.runs.events import Validation
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.training.trainer import perplexity
 
@@ -21,27 +20,26 @@ _GREY, _BLUE, _ORANGE, _GREEN = "#808890", "#3b8eea", "#ee7b30", "#26a269"  # on
 _MARKS = 5  # at most, on an axis
 
 
-def write_curves(folder: ModelFolder, history: Sequence[dict[str, Any]]) -> None:
+def write_curves(folder: ModelFolder, history: Sequence[Validation]) -> None:
     """Write the history of a run as a table and as a picture, each whole or not at all."""
     if not history:
         return
     rows = [_row(past) for past in history]
     write_atomically(folder.curves_file, _csv(rows))
-    progress = {past["step"]: past["progress"] for past in history if past.get("progress")}
-    write_atomically(folder.curves_picture, _svg(rows, progress))
+    write_atomically(folder.curves_picture, _svg(rows))
     _write_tensorboard(folder.training / "tensorboard", rows[-1])
 
 
-def _row(past: dict[str, Any]) -> dict[str, float]:
+def _row(validation: Validation) -> dict[str, float]:
     return {
-        "step": float(past["step"]),
-        "seconds": past["seconds"],
-        "train_loss": past["train_loss"],
-        "validation_loss": past["loss"],
-        "perplexity": perplexity(past["loss"]),
-        "bleu": past["bleu"]["value"],
-        "learning_rate": past["learning_rate"],
-        "tokens_per_second": past["pieces_per_second"],
+        "step": float(validation.step),
+        "seconds": validation.seconds,
+        "train_loss": validation.train_loss,
+        "validation_loss": validation.loss,
+        "perplexity": validation.perplexity,
+        "bleu": validation.bleu.value,
+        "learning_rate": validation.learning_rate,
+        "tokens_per_second": validation.pieces_per_second,
     }
 
 
@@ -85,18 +83,16 @@ class _Panel:
         return self.bottom - (self.bottom - self.top) * share
 
 
-def _svg(rows: Sequence[dict[str, float]], progress: dict[Number, Number]) -> str:
+def _svg(rows: Sequence[dict[str, float]]) -> str:
     training, validation, bleu = (
         [(row["step"], row[name]) for row in rows if math.isfinite(row[name])]
         for name in ("train_loss", "validation_loss", "bleu")
     )
-    expected_loss = _expected(validation, progress, forecast_loss)
-    expected_bleu = _expected(bleu, progress, forecast_bleu)
-    steps = expected_bleu[-1][0] if expected_bleu else rows[-1]["step"]
+    steps = rows[-1]["step"]
     best_loss = min(validation, key=_height, default=None)
     best_bleu = max(bleu, key=_height, default=None)
-    losses = _panel([*training, *validation, *expected_loss], top=48, bottom=300, steps=steps)
-    scores = _panel([(0.0, 0.0), *bleu, *expected_bleu], top=364, bottom=492, steps=steps)
+    losses = _panel([*training, *validation], top=48, bottom=300, steps=steps)
+    scores = _panel([(0.0, 0.0), *bleu], top=364, bottom=492, steps=steps)
     elements = [
         _text(_LEFT, 28, "Loss per piece", weight="bold"),
         *_legend("training, with dropout", _BLUE, x=184),
@@ -105,12 +101,10 @@ def _svg(rows: Sequence[dict[str, float]], progress: dict[Number, Number]) -> st
         *_perplexity_axis(losses),
         *_curve(losses, training, None, _BLUE),
         *_curve(losses, validation, best_loss, _ORANGE),
-        *_dashes(losses, expected_loss, _ORANGE),
         _text(_LEFT, 344, "BLEU", weight="bold"),
         _text(_LEFT + 40, 344, _described("greedy, first validation sentences", best_bleu)),
         *_axes(scores),
         *_curve(scores, bleu, best_bleu, _GREEN),
-        *_dashes(scores, expected_bleu, _GREEN),
         _text((_LEFT + _RIGHT) / 2, _HEIGHT - 12, "step", anchor="middle"),
     ]
     opening = (
@@ -120,17 +114,6 @@ def _svg(rows: Sequence[dict[str, float]], progress: dict[Number, Number]) -> st
     )
     title = "<title>Loss and BLEU over the steps of training</title>"
     return "\n".join([opening, title, *elements, "</svg>", ""])
-
-
-def _expected(
-    points: Sequence[Point],
-    progress: dict[Number, Number],
-    forecast: Callable[[list[Point]], list[Point]],
-) -> list[Point]:
-    """Continue a curve to the last step there is time for, when it is time that is counted."""
-    known = [(progress[step], value) for step, value in points if step in progress]
-    steps_in_all = points[-1][0] / known[-1][0] if known else 0.0
-    return [(share * steps_in_all, value) for share, value in forecast(known)]
 
 
 def _panel(points: Sequence[Point], *, top: Number, bottom: Number, steps: Number) -> _Panel:
@@ -191,21 +174,11 @@ def _curve(
         yield _dot(panel.x(best[0]), panel.y(best[1]), colour, radius=4)
 
 
-def _dashes(panel: _Panel, points: Sequence[Point], colour: str) -> Iterator[str]:
-    """Draw where a curve is expected to go, and to what value."""
-    if points:
-        step, value = points[-1]
-        yield _polyline(panel, points, colour, dashes="3 5")
-        yield _text(
-            panel.x(step), panel.y(value) - 8, f"expected {value:.3g}", anchor="end", colour=colour
-        )
-
-
-def _polyline(panel: _Panel, points: Sequence[Point], colour: str, *, dashes: str = "none") -> str:
+def _polyline(panel: _Panel, points: Sequence[Point], colour: str) -> str:
     places = [f"{panel.x(step):.1f},{panel.y(value):.1f}" for step, value in points]
     return (
         f'<polyline points="{" ".join(places)}" fill="none" stroke="{colour}" stroke-width="2" '
-        f'stroke-dasharray="{dashes}" stroke-linejoin="round" stroke-linecap="round"/>'
+        f'stroke-linejoin="round" stroke-linecap="round"/>'
     )
 
 

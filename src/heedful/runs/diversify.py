@@ -1,4 +1,4 @@
-"""What `heedful diversify` does: more pairs from those of a corpus (Nguyen et al., 2020).
+"""Data diversification: more pairs from those of a corpus (Nguyen et al., 2020).
 
 Each source stands beside what one model makes of it, and each target beside what a second model,
 which translates the other way, makes of that. A third model that learns from all of these pairs
@@ -6,11 +6,12 @@ learns what is common to many ways of saying the same.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, tee
 from pathlib import Path
 
 from heedful.errors import ModelFolderError
+from heedful.runs.budget import Limit
 from heedful.storage.folder import ModelFolder
 from heedful.text.normalise import normalise
 from heedful.translation.files import translate_file
@@ -24,11 +25,11 @@ def diversify(
     *,
     resume: bool = False,
     stop: threading.Event | None = None,
-    has_time: Callable[[], bool] = lambda: True,
+    limit: Limit | None = None,
 ) -> None:
     """Write a TSV of the pairs that one model learned from, and of what both make of them.
 
-    When there is no more time, the pairs that are left stay alone.
+    When the time is over, the pairs that are left stay alone.
     """
     corpus = ModelFolder(forward).corpus / "train.tsv"
     _refuse_same_direction(forward, backward)
@@ -41,7 +42,7 @@ def diversify(
     translate_file(
         corpus,
         output,
-        lambda lines: diversified(lines, *translators, has_time),
+        lambda lines: diversified(lines, *translators, limit),
         about,
         resume=resume,
         stop=stop,
@@ -52,14 +53,14 @@ def diversified(
     lines: Iterable[str],
     forward: Translator,
     backward: Translator,
-    has_time: Callable[[], bool] = lambda: True,
+    limit: Limit | None = None,
 ) -> Iterator[str]:
     """Yield for every pair of a TSV its own line, and those that the models add to it in time."""
     lines, late = iter(lines), list[str]()
 
     def timely() -> Iterator[str]:
         for number, line in enumerate(lines):
-            if number % CHUNK == 0 and not has_time():
+            if number % CHUNK == 0 and limit and limit.is_over:
                 late.append(line)
                 return
             yield line

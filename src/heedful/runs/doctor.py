@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.data.misalignment import Misalignment, find_misalignment
 from heedful.data.pair_ids import PairIds
 from heedful.data.prepare import PreparedCorpus
-from heedful.runs.events import Event, Lesson, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.runs.events import Event, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.text.tokenizer import choose_vocab_size
 from heedful.training.trainer import Step
@@ -69,7 +69,7 @@ def attend(events: Iterable[Event]) -> Iterator[Event | Diagnosis]:
     folder: ModelFolder
     for event in watch(events):
         if isinstance(event, Prepared):
-            folder = ModelFolder(event.corpus.folder.parents[1])
+            folder = event.folder
         if isinstance(event, Diagnosis):
             known = folder.diagnoses()
             if event.name not in {past["name"] for past in known}:
@@ -85,13 +85,10 @@ class _Chart:
         self.unigram_loss = math.inf
         self.peak_rate, self.peak_step = 0.0, 0
         self.validations: list[Validation] = []
-        self.refines = False
 
     def read(self, event: Event) -> Iterator[Diagnosis]:
         """Take an event down and tell what is wrong by now."""
         match event:
-            case Lesson():
-                self.refines = event.about == "refining"
             case Prepared():
                 self.unigram_loss = _unigram_loss(event)
                 yield from _examine(event.corpus)
@@ -146,8 +143,6 @@ class _Chart:
             )
 
     def _lower_the_rate(self) -> str:
-        if self.refines:
-            return "Train into another folder, and refine for a shorter time or not at all"
         return (
             f"Train into another folder with peak_rate = {self.peak_rate / 4:.0e} or with more "
             "warmup_steps"

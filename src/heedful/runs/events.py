@@ -16,6 +16,8 @@ from heedful.training.trainer import Step, perplexity
 class Prepared:
     """The corpus is read, cleaned and cut into pieces."""
 
+    folder: ModelFolder
+    """Of the model that is trained: the one asked for, or a teacher's."""
     corpus: PreparedCorpus
     report: CleaningReport
     valid_report: CleaningReport | None
@@ -27,9 +29,9 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """What comes next of a training that has teachers, or refines."""
+    """What comes next of a training that has teachers."""
 
-    about: Literal["forward", "backward", "translating", "model", "judging", "refining"]
+    about: Literal["forward", "backward", "translating", "model"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +56,12 @@ class Validation:
     """Of the last of these steps."""
     pieces_per_second: float
     """Target pieces learned from, over the time that these steps took."""
-    progress: float | None = None
-    """How much of the time for training is over, from 0 to 1; nothing when steps are counted."""
-    expected_bleu: float | None = None
-    """What this BLEU will probably be at the end, as soon as there is ground to say so."""
+    running_loss: float
+    """The running mean of what is made small, label smoothing included."""
+    progress: float
+    """How much of the training is over, from 0 to 1: of its steps, or of the time for it."""
+    seconds: float
+    """That the run had taken by then."""
 
     @property
     def perplexity(self) -> float:
@@ -69,6 +73,7 @@ class Validation:
 class Started:
     """Training begins, or goes on after `step` steps."""
 
+    folder: ModelFolder
     config: ModelConfig
     num_parameters: int
     step: int
@@ -97,7 +102,7 @@ class RolledBack:
 
     diverged: Step
     loss: float
-    """What the training loss has become; while a model is refined, the loss of the pieces."""
+    """What the training loss has become."""
     best_loss: float
     """The lowest running mean of it before."""
     step: int
@@ -116,8 +121,6 @@ class Finished:
     stopped_early: bool
     seconds: float
     """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
-    undone: str = ""
-    """Why the model is the one before it was refined, where it is."""
 
 
 Event = Lesson | Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished

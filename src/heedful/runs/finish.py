@@ -1,12 +1,12 @@
 """The end of a run: a model folder that is whole, and the record of how it came to be."""
 
 import json
+import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 import torch
 
@@ -20,15 +20,34 @@ from heedful.explain.alignment import choose_alignment_head
 from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
-from heedful.runs.events import Finished
+from heedful.runs.events import Finished, Validation
 from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
-from heedful.storage.checkpoint import save_model
+from heedful.storage.checkpoint import Checkpoints, save_model
 from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.training.averaging import running_means
 from heedful.translation.sentence import Engine
 from heedful.translation.translator import Translator
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
+
+
+def mean_of_best(
+    model: Transformer, checkpoints: Checkpoints, steps: Sequence[int], loss: Callable[[], float]
+) -> int:
+    """Give the model the mean of the last checkpoints; return of how many.
+
+    Of as many as validate best: early ones, from when the rate was high, would do harm.
+    """
+    newest_first = (checkpoints.at(step).read().weights() for step in reversed(steps))
+    lowest, best, num_best = math.inf, {}, 0
+    for number, mean in enumerate(running_means(newest_first), start=1):
+        model.load_state_dict(mean)
+        validated = loss() if len(steps) > 1 else 0.0
+        if validated < lowest:
+            lowest, best, num_best = validated, mean, number
+    model.load_state_dict(best)
+    return num_best
 
 
 def write_model(
@@ -57,8 +76,7 @@ def write_record(
     *,
     num_parameters: int,
     steps: int,
-    history: Sequence[dict[str, Any]],
-    first: ModelFolder | None,
+    history: Sequence[Validation],
 ) -> None:
     """Write the card and, as the last file of a folder that is whole, where it all came from."""
     training, about = recipe.training, corpus.about
@@ -93,10 +111,8 @@ def write_record(
         },
         "search": asdict(recipe.search),
         "scores": [asdict(score) for score in finished.scores],
-        "undone": finished.undone,
-        "history": history,
+        "history": [asdict(validation) for validation in history],
         "diagnoses": finished.folder.diagnoses(),
-        "before_refining": first.provenance() if first else None,
     }
     write_atomically(finished.folder.card_file, model_card(provenance))
     write_atomically(finished.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")

@@ -14,7 +14,6 @@ from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
 from heedful.runs.budget import Stopwatch
 from heedful.runs.recipe import Recipe
-from heedful.text.piece_dropout import PieceDropout
 from heedful.training.schedule import peak_rate
 from heedful.training.trainer import Trainer
 
@@ -150,13 +149,12 @@ def _measured_sizes(
     for number, (preset, sized) in enumerate(_candidates(recipe).items()):
         with torch.device("meta"):
             model = Transformer(sized.model_config(corpus.tokenizer.vocab_size))
-        num_parameters = sum(parameter.numel() for parameter in model.parameters())
-        if number == 0 or num_parameters <= limit:
+        if number == 0 or model.num_parameters <= limit:
             per_second, per_step = _pieces_learned(sized, corpus, stopwatch, device)
             yield Size(
                 recipe=sized,
                 preset=preset,
-                num_parameters=num_parameters,
+                num_parameters=model.num_parameters,
                 pieces_per_second=per_second,
                 pieces_per_step=per_step,
             )
@@ -181,8 +179,6 @@ def _pieces_learned(
         corpus.train,
         batch_tokens=measured_tokens,
         seed=config.seed,
-        joined=config.joined,
-        break_pieces=PieceDropout(corpus.tokenizer, config.piece_dropout),
     )
     steps = Trainer(model, config).steps(batches)
     next(steps)  # takes longer, since memory is taken

@@ -1,66 +1,44 @@
 """Two teachers for a model: it learns from their translations of its corpus as well.
 
-One translates as the model will, the other the opposite way (decision 16).
+One translates as the model will, the other the opposite way: data diversification by forward and
+back-translation (Nguyen et al., 2020; decision 16). Each is a run of its own.
 """
 
 import math
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from typing import Literal
 
 from heedful.data.prepare import PreparedCorpus, write_exchanged
-from heedful.errors import StoppedError
-from heedful.machine.processes import Processes
-from heedful.runs.begin import is_ready, part_of, remove_if_empty
-from heedful.runs.budget import Stopwatch
+from heedful.errors import StoppedError, TooShortError
+from heedful.runs.begin import is_ready, remove_if_empty
+from heedful.runs.budget import Limit
 from heedful.runs.diversify import diversify
 from heedful.runs.events import Event, Lesson
 from heedful.runs.recipe import Recipe
+from heedful.runs.run import run
+from heedful.runs.session import Session
 from heedful.storage.folder import ModelFolder
 
 _TRANSLATING_SHARE = 0.3  # of the minutes of the model itself, at most
 
-Train = Callable[[Recipe, Path], Iterator[Event]]
 
-
-def teach(
-    recipe: Recipe,
-    folder: ModelFolder,
-    train: Train,
-    stop: threading.Event,
-    stopwatch: Stopwatch,
-    processes: Processes,
-) -> Iterator[Event]:
+def teach(recipe: Recipe, folder: ModelFolder, session: Session) -> Iterator[Event]:
     """Train the teachers and write what the model will learn from; what is done stays done."""
-    if not processes.by_first(lambda: PreparedCorpus(folder.corpus).is_taught):
+    by_first = session.processes.by_first
+    if not by_first(lambda: PreparedCorpus(folder.corpus).is_taught):
         teachers = folder.training / "teachers"
         forward, backward = ModelFolder(teachers / "forward"), ModelFolder(teachers / "backward")
         lesson = _lesson(recipe)
-        minutes = recipe.training.minutes, recipe.training.teacher_minutes
-        if not processes.by_first(is_ready, forward, lesson):
-            yield Lesson(about="forward")
-            try:
-                yield from part_of(*minutes, "each teacher", train(lesson, forward.path))
-            finally:
-                remove_if_empty(teachers, folder.training, folder.path)
-        exchanged = processes.by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
+        try:
+            yield from _teacher("forward", lesson, forward, recipe, session)
+        finally:
+            by_first(remove_if_empty, teachers, folder.training, folder.path)
+        exchanged = by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
         lesson = replace(lesson, data=exchanged)
-        if not processes.by_first(is_ready, backward, lesson):
-            yield Lesson(about="backward")
-            stopwatch.restart()  # each has minutes of its own
-            yield from part_of(*minutes, "each teacher", train(lesson, backward.path))
+        yield from _teacher("backward", lesson, backward, recipe, session.anew())
         yield Lesson(about="translating")
-        stopwatch.restart()
-        limit = _TRANSLATING_SHARE * 60 * recipe.training.own_minutes or math.inf
-        processes.by_first(
-            _translate,
-            forward,
-            backward,
-            folder.taught_file,
-            stop,
-            lambda: stopwatch.seconds < limit,
-        )
+        by_first(_translate, recipe, folder, forward, backward, session.anew())
     yield Lesson(about="model")
 
 
@@ -73,17 +51,46 @@ def _lesson(recipe: Recipe) -> Recipe:
     return replace(recipe, training=lesson)
 
 
+def _teacher(
+    about: Literal["forward", "backward"],
+    lesson: Recipe,
+    folder: ModelFolder,
+    whole: Recipe,
+    session: Session,
+) -> Iterator[Event]:
+    """Train one teacher, unless it is ready; say how many minutes would do if its own do not."""
+    if session.processes.by_first(is_ready, folder, lesson):
+        return
+    yield Lesson(about=about)
+    try:
+        yield from run(lesson, folder, session)
+    except TooShortError as error:
+        minutes, its_own = whole.training.minutes, whole.training.teacher_minutes
+        raise TooShortError(
+            minutes,
+            needed=error.needed * minutes / its_own,
+            why=f"each teacher has {its_own:.2g} of them, {error.why}",
+        ) from error
+
+
 def _translate(
+    recipe: Recipe,
+    folder: ModelFolder,
     forward: ModelFolder,
     backward: ModelFolder,
-    taught: Path,
-    stop: threading.Event,
-    has_time: Callable[[], bool],
+    session: Session,
 ) -> None:
-    if taught.exists():
+    if folder.taught_file.exists():
         return
+    seconds = _TRANSLATING_SHARE * 60 * recipe.training.own_minutes or math.inf
+    limit = Limit(seconds, session.stopwatch)
     try:
-        diversify(forward.path, backward.path, taught, resume=True, stop=stop, has_time=has_time)
+        diversify(
+            *(forward.path, backward.path, folder.taught_file),
+            resume=True,
+            stop=session.stop,
+            limit=limit,
+        )
     except StoppedError as error:
         raise StoppedError(
             "stopped while the teachers translate; run the same command to go on"

@@ -10,7 +10,7 @@ from heedful.model.config import ModelConfig
 
 def model_card(provenance: dict[str, Any]) -> str:
     """Write the README of a model folder from its provenance."""
-    data, training = provenance["data"], _first_training(provenance)
+    data, training = provenance["data"], provenance["training"]
     files = "\n".join(
         f"- `{file['name']}` ({file['bytes']:,} bytes, sha256 `{file['sha256'][:16]}…`)"
         for file in data["files"]
@@ -31,7 +31,6 @@ Trained with heedful {provenance["versions"]["heedful"]} on {provenance["created
 | steps | {training["steps"]:,} |
 | time | {_minutes(training)} on {provenance["machine"]["threads"]} threads |
 | teachers | {_teachers(training)} |
-| refined | {_refined(provenance)} |
 
 ## Scores
 On {data["valid_pairs"]:,} validation pairs, beam {provenance["search"]["beam_size"]}:
@@ -52,20 +51,6 @@ heedful translate <this folder> "some text"
 """
 
 
-def _first_training(provenance: dict[str, Any]) -> dict[str, Any]:
-    """How it was trained, before it was refined if it was."""
-    training: dict[str, Any] = (provenance.get("before_refining") or provenance)["training"]
-    return training
-
-
-def _refined(provenance: dict[str, Any]) -> str:
-    training, undone = provenance["training"], provenance.get("undone")
-    if not provenance.get("before_refining"):
-        return "no"
-    length = f"for {training['steps']:,} steps, {_minutes(training)}"
-    return f"{length}, and undone: {undone}" if undone else length
-
-
 def _teachers(training: dict[str, Any]) -> str:
     for unit in ("steps", "minutes"):
         if given := training[f"teacher_{unit}"]:
@@ -80,7 +65,7 @@ def _minutes(training: dict[str, Any]) -> str:
 
 def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:
     """Lay out what `heedful info` tells."""
-    data, training = provenance["data"], _first_training(provenance)
+    data, training = provenance["data"], provenance["training"]
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -94,7 +79,6 @@ def info_table(config: ModelConfig, provenance: dict[str, Any]) -> Table:
         "pairs": f"{data['train_pairs']:,} to train, {data['valid_pairs']:,} to validate",
         "training": f"{training['steps']:,} steps in {_minutes(training)} on "
         f"{provenance['machine']['threads']} threads, seed {training['seed']}",
-        "refined": _refined(provenance),
         "made": f"{provenance['created']} by heedful {provenance['versions']['heedful']}, "
         f"torch {provenance['versions']['torch']}",
         "search": ", ".join(f"{name} {value}" for name, value in provenance["search"].items()),

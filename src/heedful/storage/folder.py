@@ -36,8 +36,6 @@ class ModelFolder:
         self.corpus = self.training / "corpus"
         self.train_ids = self.corpus / "train"
         self.taught_file = self.training / "taught.tsv"
-        self.judged_file = self.training / "judged.tsv"
-        self.judged_ids = self.training / "judged"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property

@@ -34,9 +34,6 @@ class TrainingConfig:
     optimizer: str = "adam"
     """Adam for all (section 5.3, "adam"), or Muon for the matrices in the layers ("muon")."""
 
-    weight_decay: float = 0.0
-    """Share by which matrices in the layers shrink at every step, times the learning rate."""
-
     label_smoothing: float = 0.1
     """ε_ls, the probability shared out over the whole vocabulary (section 5.4)."""
 
@@ -44,21 +41,8 @@ class TrainingConfig:
     """How long two models, one each way, train before this one, which learns from what they make
     of the corpus too: each for so much of its own steps or minutes; 0 has none."""
 
-    refining: float = 0.0
-    """How long the model, once trained, learns to tell the best of its own translations from the
-    worst: for so much of the steps or minutes it was trained for; 0 does not."""
-
-    agreement: float = 0.0
-    """α of R-Drop: how much two sights of a pair, under other dropout, should agree; 0 sees one."""
-
     rivals: float = 1.0
-    """Share of the vocabulary, besides its own pieces, that a batch is scored against; 1 is all."""
-
-    joined: float = 0.0
-    """Share of the pairs that are seen joined, each with another one, in an epoch."""
-
-    piece_dropout: float = 0.0
-    """Probability of breaking a piece into the two it was merged from, at each sight of it."""
+    """Sampled softmax: the share of the vocabulary that a batch is scored against; 1 is all."""
 
     validate_every: int = 1_000
     """Steps between two validations, each of which also saves a checkpoint."""
@@ -95,22 +79,12 @@ class TrainingConfig:
             raise ConfigError(f"patience must not be negative, got {self.patience}")
         if not 0 <= self.teachers < math.inf:
             raise ConfigError(f"teachers must not be negative, got {self.teachers:g}")
-        if not 0 <= self.refining < math.inf:
-            raise ConfigError(f"refining must not be negative, got {self.refining:g}")
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
-        if not 0 <= self.weight_decay < math.inf:
-            raise ConfigError(f"weight_decay must not be negative, got {self.weight_decay:g}")
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
-        if not 0 <= self.agreement < math.inf:
-            raise ConfigError(f"agreement must not be negative, got {self.agreement}")
         if not 0 < self.rivals <= 1:
             raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
-        if not 0 <= self.joined <= 1:
-            raise ConfigError(f"joined must be from 0 to 1, got {self.joined}")
-        if not 0 <= self.piece_dropout < 1:
-            raise ConfigError(f"piece_dropout must be in [0, 1), got {self.piece_dropout}")
         refuse_other("schedule", self.schedule, ("noam", "linear"))
         refuse_other("optimizer", self.optimizer, ("adam", "muon"))
         refuse_other("precision", self.precision, ("float32", "bfloat16"))
@@ -135,15 +109,5 @@ class TrainingConfig:
 
     @property
     def own_minutes(self) -> float:
-        """What teachers and refining leave of the minutes to the model itself."""
-        return self.first_minutes / (1 + 2 * self.teachers)
-
-    @property
-    def first_minutes(self) -> float:
-        """What refining leaves of the minutes to what goes before it."""
-        return self.minutes / (1 + self.refining)
-
-    @property
-    def refining_steps(self) -> int:
-        """Steps of refining; 0 when minutes are counted, or there is none."""
-        return max(round(self.refining * self.steps), 1) if self.refining and self.steps else 0
+        """What teachers leave of the minutes to the model itself."""
+        return self.minutes / (1 + 2 * self.teachers)

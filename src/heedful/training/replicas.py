@@ -58,9 +58,7 @@ class Replicas:
             for batch, rivals in zip(batches, rivals_of_batches, strict=True):
                 if part := batch.part(ours[replica], num_parts):
                     with products_in(self.precision, self.device):
-                        loss, surprise = batch_loss(
-                            model, part, config.label_smoothing, config.agreement, rivals
-                        )
+                        loss, surprise = batch_loss(model, part, config.label_smoothing, rivals)
                     (loss / num_pieces).backward()
                     smoothed, plain = smoothed + loss.item(), plain + surprise.item()
             return smoothed, plain

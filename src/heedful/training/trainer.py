@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -47,11 +47,11 @@ class Trainer:
         model: Transformer,
         config: TrainingConfig,
         processes: Processes = ALONE,
-        progress: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.model = model
         self.config = config
-        self.progress = progress  # the share of the time that is over, when minutes are counted
+        self.progress = 0.0
+        """The part of the time that is over, when minutes are counted; set between steps."""
         self.replicas = Replicas(
             model,
             batch_tokens=config.batch_tokens,
@@ -59,7 +59,8 @@ class Trainer:
             processes=processes,
         )
         self.number = 0
-        self.rate_scale = 1.0  # halved whenever the loss has diverged
+        self.rate_scale = 1.0
+        """The part of the scheduled learning rate that is taken; set between steps."""
         self.matrices = _matrices(model)
         self.optimizers = _optimizers(model, self.matrices, config.optimizer)
 
@@ -91,8 +92,6 @@ class Trainer:
 
     @torch.no_grad()
     def _move(self, rate: float) -> None:
-        for matrix in self.matrices:
-            matrix.mul_(1 - rate * self.config.weight_decay)
         for optimizer in self.optimizers:
             optimizer.param_groups[0]["lr"] = rate
             optimizer.step()
@@ -113,8 +112,9 @@ class Trainer:
         if config.schedule == "noam":
             return noam_rate(step, **sizes) * peak / peak_rate(0.0, **sizes)
         if config.minutes:
-            progress = self.progress()
-            return timed_rate(step, peak=peak, warmup_steps=config.warmup_steps, progress=progress)
+            return timed_rate(
+                step, peak=peak, warmup_steps=config.warmup_steps, progress=self.progress
+            )
         return linear_rate(step, peak=peak, warmup_steps=config.warmup_steps, steps=config.steps)
 
     def state(self) -> dict[str, Tensor]:

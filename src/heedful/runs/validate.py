@@ -1,0 +1,58 @@
+"""How a model does on pairs it is not trained on, while it is trained."""
+
+from dataclasses import dataclass
+
+from heedful.data.batches import ordered_batches
+from heedful.data.prepare import PreparedCorpus
+from heedful.decoding.pytorch_engine import PyTorchEngine
+from heedful.evaluation import Score, bleu
+from heedful.model.transformer import Transformer
+from heedful.runs.plan import BEAM_COST, BLEU_SENTENCES
+from heedful.runs.recipe import Recipe
+from heedful.training.trainer import validation_loss
+from heedful.translation.translator import Translator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What greedy search makes of the first validation sentences."""
+
+    bleu: Score
+    num_distinct: int
+    num_distinct_references: int
+    length_ratio: float
+
+
+class Validator:
+    """A model in training, and the pairs it is judged by."""
+
+    def __init__(self, model: Transformer, corpus: PreparedCorpus, recipe: Recipe) -> None:
+        self.model, self.recipe = model, recipe
+        self.ids, self.pairs = corpus.valid, corpus.valid_pairs()
+        self.translator = Translator(corpus.tokenizer, PyTorchEngine(model), recipe.search)
+
+    def loss(self) -> float:
+        """Return the cross-entropy per target piece of all pairs."""
+        tokens = self.recipe.training.batch_tokens
+        return validation_loss(self.model, ordered_batches(self.ids, batch_tokens=tokens))
+
+    def search(self) -> Found:
+        """Translate the first pairs and compare."""
+        sources, references = zip(*self.pairs[:BLEU_SENTENCES], strict=True)
+        translations = self.translator.translate_as_found(sources, beam_size=1)
+        return Found(
+            bleu=bleu(translations, references),
+            num_distinct=len(set(translations)),
+            num_distinct_references=len(set(references)),
+            length_ratio=sum(map(len, translations)) / sum(map(len, references)),
+        )
+
+    def ending_seconds(self, *, validating: float, searching: float, length_ratio: float) -> float:
+        """Tell from a validation what the end takes: one more, means, and all pairs by beam.
+
+        A model that does not know yet when to end searches for longer than it will.
+        """
+        averaging = self.recipe.training.average_last * (validating - searching)
+        shown = min(BLEU_SENTENCES, len(self.pairs))
+        hypotheses = BEAM_COST * self.recipe.search.beam_size * len(self.pairs) / shown
+        return validating + averaging + hypotheses * searching / max(length_ratio, 1.0)
