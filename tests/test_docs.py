@@ -3,6 +3,7 @@
 import re
 import shlex
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,8 @@ def test_the_changelog_begins_with_the_version_of_the_package():
 
 def test_every_dependency_is_pinned_exactly():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *chain(*extras)]
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
 

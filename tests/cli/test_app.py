@@ -293,7 +293,7 @@ def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
 ):
     monkeypatch.chdir(tmp_path)
 
-    code, out, err = heedful(*arguments)
+    code, _, err = heedful(*arguments)
 
     assert code == 2
     assert err.startswith(f"heedful: {message}")

@@ -1,4 +1,4 @@
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     first, second = (list(islice(endless, num_batches)) for _ in range(2))
 
     starts = [sorted(batch.source[:, 0].tolist()) for batch in first]
-    assert sorted(sum(starts, [])) == [10 + i for i in range(30)]
+    assert sorted(chain(*starts)) == [10 + i for i in range(30)]
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
 
 

@@ -85,7 +85,7 @@ def test_a_higher_value_stands_higher(folder):
         for line in picture.iter(f"{SVG}polyline")
     )
     assert all(t[1] < v[1] for t, v in zip(training, validation, strict=True))
-    assert [y for _, y in bleu] == sorted((y for _, y in bleu[:3]), reverse=True) + [bleu[3][1]]
+    assert [y for _, y in bleu] == [*sorted((y for _, y in bleu[:3]), reverse=True), bleu[3][1]]
     assert bleu[3][1] > bleu[2][1]
     assert [x for x, _ in validation] == sorted(x for x, _ in validation)
 

@@ -106,7 +106,7 @@ def test_models_as_they_are_do_it_too(model_folder, backward, tmp_path, monkeypa
 
 
 def test_two_models_that_translate_the_same_way_are_refused(model_folder, tmp_path):
-    with pytest.raises(ModelFolderError, match="translates the same way as .*; train it with"):
+    with pytest.raises(ModelFolderError, match=r"translates the same way as .*; train it with"):
         diversify(model_folder.path, model_folder.path, tmp_path / "more.tsv")
 
 

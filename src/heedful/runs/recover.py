@@ -80,9 +80,9 @@ class SavedStates:
             f"stopped after step {step}, which is saved; run the same command to go on"
         )
 
-    def drop_lost(self, steps: list[int]) -> str | None:
-        """Drop all from the first of these steps that cannot be read, and say why."""
-        for step in steps:
+    def drop_lost(self, state: RunState) -> str | None:
+        """Drop all from the first checkpoint of the mean that cannot be read, and say why."""
+        for step in state.averaged_steps(self.recipe.training):
             try:
                 self.checkpoints.at(step).read()
             except DamagedError as error:

@@ -85,7 +85,7 @@ class _Run:
         if not self._is_over():  # a dry run, so that memory runs out at once or not at all
             self.trainer.rehearse(largest_batch(self.train, batch_tokens=self.config.batch_tokens))
         yield from self._train()
-        while damage := self.processes.by_first(self._drop_lost):
+        while damage := self.processes.by_first(self.saved.drop_lost, self.state):
             yield from self._go_on(self.saved.take_up(damage))
             yield from self._train()
         yield self.processes.by_first(self._finish)
@@ -183,9 +183,6 @@ class _Run:
     def _save(self) -> None:
         self.saved.save(self.state)
         write_curves(self.folder, self.state.history)
-
-    def _drop_lost(self) -> str | None:
-        return self.saved.drop_lost(self.state.averaged_steps(self.config))
 
     def _is_due(self) -> bool:
         """Whether to validate: now and then, at the end, and when the machine has become slow."""

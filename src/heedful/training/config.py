@@ -65,6 +65,21 @@ class TrainingConfig:
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("patience", "teachers", "peak_rate"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name} must not be negative, got {getattr(self, name):g}")
+        if not 0 <= self.seed < 1 << 32:
+            raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
+        if not 0 < self.rivals <= 1:
+            raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
+        refuse_other("schedule", self.schedule, ("noam", "linear"))
+        refuse_other("optimizer", self.optimizer, ("adam", "muon"))
+        refuse_other("precision", self.precision, ("float32", "bfloat16"))
+        self._refuse_odd_lengths()
+
+    def _refuse_odd_lengths(self) -> None:
         if not 0 <= self.minutes < math.inf:
             raise ConfigError(f"minutes must be a number above 0, got {self.minutes:g}")
         if self.steps < 1 and not self.minutes:
@@ -75,21 +90,6 @@ class TrainingConfig:
             raise ConfigError(
                 f"steps = {self.steps} and minutes = {self.minutes:g} are both given; choose one"
             )
-        if self.patience < 0:
-            raise ConfigError(f"patience must not be negative, got {self.patience}")
-        if not 0 <= self.teachers < math.inf:
-            raise ConfigError(f"teachers must not be negative, got {self.teachers:g}")
-        if not 0 <= self.seed < 1 << 32:
-            raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
-        if not 0 <= self.label_smoothing < 1:
-            raise ConfigError(f"label_smoothing must be in [0, 1), got {self.label_smoothing}")
-        if not 0 < self.rivals <= 1:
-            raise ConfigError(f"rivals must be above 0 and at most 1, got {self.rivals}")
-        refuse_other("schedule", self.schedule, ("noam", "linear"))
-        refuse_other("optimizer", self.optimizer, ("adam", "muon"))
-        refuse_other("precision", self.precision, ("float32", "bfloat16"))
-        if self.peak_rate < 0:
-            raise ConfigError(f"peak_rate must not be negative, got {self.peak_rate}")
         for whose, steps in ("", self.steps), (" of the teachers", self.teacher_steps):
             if self.schedule == "linear" and self.warmup_steps > steps > 0:
                 raise ConfigError(
