@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from heedful.explain import alignment_choice
+from heedful.explain import alignment as alignment_choice
 from heedful.explain.alignment import all_attention, choose_alignment_head
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
