@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,23 @@ ORDER = [
     {"cli"},
     {"__main__"},
 ]
+# Nine rows, when `server` and `paper` stand between `runs` and `cli`; and within `runs`, a line.
+RUNS = [
+    {"recipe", "budget"},
+    {"plan", "session"},
+    {"events", "validate"},
+    {"state", "begin", "curves", "finish", "diversify"},
+    {"recover"},
+    {"run"},
+    {"teachers"},
+    {"train"},
+    {"doctor"},
+]
+# What the order would allow, but what a room is not about.
+STRANGERS = {"training": {"text", "storage"}, "decoding": {"text"}}
+
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+RANK_IN_RUNS = {name: rank for rank, names in enumerate(RUNS) for name in names}
 MODULES = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path
     for path in sorted(PACKAGE.rglob("*.py"))
@@ -44,6 +61,33 @@ def test_a_module_imports_only_what_comes_before_it(name):
     for imported in imports(MODULES[name]):
         other = imported.split(".")[0]
         assert other == package or RANK[other] < RANK[package], f"{name} may not import {imported}"
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("runs.")])
+def test_a_module_of_a_run_imports_only_what_comes_before_it(name):
+    own = RANK_IN_RUNS[name.removeprefix("runs.")]
+    for imported in imports(MODULES[name]):
+        if imported.startswith("runs."):
+            assert RANK_IN_RUNS[imported.removeprefix("runs.")] < own, f"{name}: {imported}"
+
+
+def test_no_two_modules_need_each_other():
+    graph = {name: imports(path) & MODULES.keys() for name, path in MODULES.items()}
+
+    assert list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+@pytest.mark.parametrize("room", STRANGERS)
+def test_a_room_knows_nothing_of_what_it_is_not_about(room):
+    known = {
+        imported.split(".")[0]
+        for name, path in MODULES.items()
+        if name.startswith(f"{room}.")
+        for imported in imports(path)
+    }
+
+    assert known
+    assert not known & STRANGERS[room]
 
 
 def test_no_file_goes_without_a_place_in_the_order():

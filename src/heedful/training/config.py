@@ -20,7 +20,7 @@ class TrainingConfig:
     """Source and target pieces in a batch, each at most, padding included (section 5.1)."""
 
     accumulate: int = 1
-    """Batches whose gradients are summed for one step; 8 GPUs' worth on one machine is 8."""
+    """Gradient accumulation: batches summed for one step; 8 GPUs' worth on one machine is 8."""
 
     schedule: str = "noam"
     """Equation 3 ("noam"), or a like climb and then a straight fall to zero ("linear")."""

@@ -1,4 +1,4 @@
-"""Learning from the parts of a batch side by side, one copy of the model for each part."""
+"""Data parallel: the parts of a batch side by side, one copy of the model for each part."""
 
 import copy
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Some pieces that stand for the whole vocabulary while a model learns; not in the paper.
+"""Sampled softmax: some pieces that stand for the whole vocabulary; not in the paper.
 
 A softmax over the vocabulary is the dearest product of a small model, and nearly all of what it
 scores is neither wanted nor likely. It needs one sum over all pieces. A sum over those that a

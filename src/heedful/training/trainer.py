@@ -97,7 +97,7 @@ class Trainer:
             optimizer.step()
 
     def rehearse(self, batch: Batch) -> None:
-        """Go forward and backward without learning, to see at once whether memory suffices."""
+        """A dry run, forward and backward, to see at once whether memory suffices."""
         self.replicas.learn([batch], self.config, self.config.seed)
         self.model.zero_grad()
 
