@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test check format bench-train bench-programs bench-translate bench-alignment clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -24,10 +24,12 @@ demo: $(READY)  ## train a translator from nothing, score it, look inside (under
 test: $(READY)  ## run every test
 	$(BIN)/pytest $(ON_ALL_CORES)
 
-check: $(READY)  ## format, lint, types and the fast tests, as before every commit
+lint: $(READY)  ## look at format, style and types, and run nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: lint  ## lint and the fast tests, as before every commit
 	$(BIN)/pytest $(ON_ALL_CORES) -m 'not slow'
 
 format: $(READY)  ## put the code in shape
