@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from heedful import partial_file
 from heedful.cli.translate import translate
-from heedful.decoding import translator as translator_module
 from heedful.decoding.hypothesis import Hypothesis
 from heedful.errors import ConfigError, StoppedError, StorageError
+from heedful.storage import partial_file
+from heedful.translation import translator as translator_module
 from heedful.translation.files import translate_file
 from heedful.translation.translator import CHUNK, Translator
 from tests.conftest import SilentEngine

@@ -13,7 +13,6 @@ import torch
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, evaluate
 from heedful.explain.alignment import choose_alignment_head
@@ -43,7 +42,7 @@ def write_model(
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
-        engine = CTranslate2Engine(folder, exact_layout())  # the same, faster
+        engine = CTranslate2Engine(folder, exact=True)  # the same, faster
     sources, references = zip(*corpus.valid_pairs(), strict=True)
     translations = Translator(tokenizer, engine, search).translate(sources)
     return evaluate([translation.text for translation in translations], references)

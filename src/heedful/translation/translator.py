@@ -342,15 +342,13 @@ def _load_engine(folder: ModelFolder, name: str | None) -> Engine:
         )
     if is_exported and name != "pytorch":
         from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-        from heedful.decoding.layout import exact_layout
 
         if name == "shortlist" and not folder.shortlist_file.exists():
             raise ModelFolderError(
                 f"{folder.path} has no shortlist, which training leaves, and heedful export while "
                 "its training folder is there; take another engine"
             )
-        layout = exact_layout() if name == "exact" else None
-        return CTranslate2Engine(folder, layout, shortlist=name == "shortlist")
+        return CTranslate2Engine(folder, exact=name == "exact", shortlist=name == "shortlist")
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
