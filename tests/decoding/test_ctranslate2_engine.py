@@ -114,12 +114,12 @@ def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
 def test_a_shortlist_is_for_many_sources_at_once_and_only_if_asked_for(recorded):
     many = [[5 + i % 7, 20 + i] for i in range(130)]
 
-    for shortlist, sources, takes_it in [
+    for fast, sources, takes_it in [
         (True, many, True),
         (True, many[:5], False),
         (False, many, False),
     ]:
-        engine, recorder = recorded(shortlist=shortlist)
+        engine, recorder = recorded(fast=fast)
         engine.search(sources, SearchConfig(beam_size=1))
         ((asked, with_shortlist),) = recorder.asked
         assert (len(asked), with_shortlist) == (len(sources), takes_it)
@@ -183,7 +183,13 @@ def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
     copied.shortlist_file.unlink()
 
     with pytest.raises(ModelFolderError, match=r"has no shortlist, which training leaves"):
-        heedful.load(copied.path, engine="shortlist")
+        heedful.load(copied.path, fast=True)
+
+
+@pytest.mark.parametrize("engine", ["exact", "pytorch"])
+def test_fast_goes_with_no_other_engine(model_folder, engine):
+    with pytest.raises(ConfigError, match=rf"fast is for the engine 'ctranslate2', got '{engine}'"):
+        heedful.load(model_folder.path, engine, fast=True)
 
 
 @pytest.mark.slow
@@ -205,6 +211,8 @@ def test_a_folder_that_was_not_exported_translates_with_pytorch_and_says_how_to_
     assert isinstance(heedful.load(copied.path).engine, PyTorchEngine)
     with pytest.raises(ModelFolderError, match=r"has no ctranslate2 folder; .* heedful export"):
         heedful.load(copied.path, engine="ctranslate2")
+    with pytest.raises(ModelFolderError, match=r"has no ctranslate2 folder; .* heedful export"):
+        heedful.load(copied.path, fast=True)
 
 
 @pytest.mark.parametrize("part", ["model.bin", "shared_vocabulary.json"])
@@ -216,7 +224,5 @@ def test_a_damaged_export_is_named(copied, part):
 
 
 def test_an_unknown_engine_is_refused(model_folder):
-    with pytest.raises(
-        ConfigError, match=r"one of 'ctranslate2', 'exact', 'shortlist', 'pytorch', got 'onnx'"
-    ):
+    with pytest.raises(ConfigError, match=r"one of 'ctranslate2', 'exact', 'pytorch', got 'onnx'"):
         heedful.load(model_folder.path, engine="onnx")

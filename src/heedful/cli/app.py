@@ -35,9 +35,10 @@ AlphaOption = Annotated[
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option(
-        "--engine", help="ctranslate2, exact (not rounded), shortlist (fast in bulk) or pytorch."
-    ),
+    typer.Option("--engine", help="ctranslate2, exact (the same, not rounded) or pytorch."),
+]
+FastOption = Annotated[
+    bool, typer.Option("--fast", help="Score likely pieces alone: for many lines at once.")
 ]
 
 
@@ -126,6 +127,7 @@ def translate(
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
+    fast: FastOption = False,
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
@@ -179,6 +181,7 @@ def translate(
         beam=beam,
         alpha=alpha,
         engine=engine,
+        fast=fast,
         n_best=n_best,
         glossary=glossary,
         replace_invalid=replace_invalid,
@@ -200,6 +203,7 @@ def evaluate(
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
+    fast: FastOption = False,
     tokenize: Annotated[
         str, typer.Option(help="sacrebleu's tokenizer for BLEU: 13a, none, zh, ja-mecab, ...")
     ] = "13a",
@@ -219,7 +223,8 @@ def evaluate(
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
-    translations = load(model, engine).translate_lines(sources, beam_size=beam, alpha=alpha)
+    translator = load(model, engine, fast=fast)
+    translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
     texts, written = tee(map(str, translations))
     if output:
         write_lines(output, written)

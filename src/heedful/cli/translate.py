@@ -18,8 +18,6 @@ from heedful.text.lines import read_any_lines, read_arriving_lines
 from heedful.translation.files import becomes_a_file, translate_file, write_lines
 from heedful.translation.translator import Options, Translator, load
 
-_VARIANTS = ("exact", "shortlist")  # of the same engine, and they may write other words
-
 
 def translate(
     model: Path,
@@ -30,6 +28,7 @@ def translate(
     beam: int | None = None,
     alpha: float | None = None,
     engine: str | None = None,
+    fast: bool = False,
     n_best: int = 1,
     glossary: Path | None = None,
     replace_invalid: bool = False,
@@ -58,11 +57,11 @@ def translate(
         lines = read(input)
     elif not texts and not interactive:
         lines = read_arriving_lines(_standard_input(), replace_invalid=replace_invalid)
-        if engine == "shortlist" or (sampling and sampling.seed is not None):
+        if fast or (sampling and sampling.seed is not None):
             # There it shows which lines are translated together, so the pipe must not decide it.
             lines = (line for line in lines if line is not None)
     terms = None if glossary is None else read_glossary(glossary)
-    translator = load(model, engine)
+    translator = load(model, engine, fast=fast)
     search = translator.search_config(beam, alpha, n_best, sampling)
     options: Options = {
         "beam_size": beam,
@@ -86,7 +85,8 @@ def translate(
     elif files:
         about: About = {
             "model": _digest(ModelFolder(model).provenance_file.read_bytes()),
-            "engine": engine if engine in _VARIANTS else type(translator.engine).__name__,
+            "engine": engine if engine == "exact" else type(translator.engine).__name__,
+            "--fast": fast,
             "--beam": search.beam_size,
             "--alpha": search.alpha,
             "--n-best": n_best,

@@ -54,19 +54,17 @@ class _Wish(NamedTuple):
 class CTranslate2Engine:
     """Translates ids to ids with an exported model, a batch on each core.
 
-    It rounds to int8 where the processor can, and who shares a batch does not show; with the
-    shortlist, by which only likely pieces are scored in bulk, it may. An exact one stays with
-    float32, and finds what the PyTorch engine finds.
+    It rounds to int8 where the processor can, and who shares a batch does not show. An exact one
+    stays with float32, and finds what the PyTorch engine finds. A fast one scores in bulk only the
+    pieces that a shortlist names (vocabulary selection), by which company may show.
     """
 
-    def __init__(
-        self, folder: ModelFolder, *, exact: bool = False, shortlist: bool = False
-    ) -> None:
+    def __init__(self, folder: ModelFolder, *, exact: bool = False, fast: bool = False) -> None:
         self._pieces = _vocabulary(folder)
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self.most_pieces = most_pieces(folder.config())
         self._shift = folder.alignment_head().shift
-        self._folder, self._shortlist = folder, shortlist
+        self._folder, self._is_fast = folder, fast
         self._compute_type = "float32" if exact else _rounded()
         self._translator = self._load(_num_cores())
 
@@ -179,7 +177,7 @@ class CTranslate2Engine:
         """Put all wishes in the queue, and look at what becomes of them in the same order."""
         translator, chance = self._chosen(sampling, wishes)
         groups = _of_one_length([wish.source for wish in wishes], [wish.prefix for wish in wishes])
-        if groups and self._shortlist and not sampling:
+        if groups and self._is_fast and not sampling:
             groups = [list(chain(*groups))]
         pending: dict[int, ctranslate2.AsyncTranslationResult] = {}
         for group in groups:
@@ -219,7 +217,7 @@ class CTranslate2Engine:
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=self._shortlist and len(wishes) >= _MANY and not chance,
+            use_vmap=self._is_fast and len(wishes) >= _MANY and not chance,
             **_BATCHES,
             **chance,
         )

@@ -313,13 +313,13 @@ def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
             yield None
 
 
-def load(folder: str | Path, engine: str | None = None) -> Translator:
+def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -> Translator:
     """Load a model folder and return what translates with it.
 
-    The engine is "ctranslate2", which is fast and needs no torch, or "pytorch", which is our own
-    model; by default the first, if the folder has been exported for it. It has two variants:
-    "exact" does not round to int8, so it finds what "pytorch" finds; and "shortlist" is faster in
-    bulk, since it scores likely pieces alone, but who shares a batch may show.
+    The engine is "ctranslate2", which needs no torch, or "pytorch", which is our own model; by
+    default the first, if the folder has been exported for it. "exact" is the first without rounding
+    to int8, so it finds what "pytorch" finds. With `fast`, the first scores likely pieces alone,
+    which is faster in bulk; but who shares a batch may show.
     """
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**model_folder.provenance()["search"])
@@ -329,26 +329,30 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
             f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
             f"{config.vocab_size}; the files come from different models"
         )
-    return Translator(tokenizer, _load_engine(model_folder, engine), search)
+    return Translator(tokenizer, _load_engine(model_folder, engine, fast), search)
 
 
-def _load_engine(folder: ModelFolder, name: str | None) -> Engine:
+def _load_engine(folder: ModelFolder, name: str | None, fast: bool) -> Engine:
     if name is not None:
-        refuse_other("engine", name, ("ctranslate2", "exact", "shortlist", "pytorch"))
+        refuse_other("engine", name, ("ctranslate2", "exact", "pytorch"))
+    if fast and name in ("exact", "pytorch"):
+        raise ConfigError(
+            f"fast is for the engine 'ctranslate2', got '{name}'; leave out one of the two"
+        )
     is_exported = folder.ctranslate2.is_dir()
-    if name not in (None, "pytorch") and not is_exported:
+    if (fast or name not in (None, "pytorch")) and not is_exported:
         raise ModelFolderError(
             f"{folder.path} has no ctranslate2 folder; make it with: heedful export {folder.path}"
         )
     if is_exported and name != "pytorch":
         from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 
-        if name == "shortlist" and not folder.shortlist_file.exists():
+        if fast and not folder.shortlist_file.exists():
             raise ModelFolderError(
                 f"{folder.path} has no shortlist, which training leaves, and heedful export while "
-                "its training folder is there; take another engine"
+                "its training folder is there; translate without fast"
             )
-        return CTranslate2Engine(folder, exact=name == "exact", shortlist=name == "shortlist")
+        return CTranslate2Engine(folder, exact=name == "exact", fast=fast)
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
