@@ -331,7 +331,7 @@ def test_where_company_shows_the_pipe_does_not_choose_it(heedful, model_folder, 
 
     seen = []
     monkeypatch.setattr(
-        Translator, "translate_lines", lambda _, lines, **options: seen.extend(lines) or []
+        Translator, "translate_lines", lambda _, lines, options: seen.extend(lines) or []
     )
 
     heedful("translate", model_folder.path, *fixed, stdin=b"a\nb\n")

@@ -170,26 +170,34 @@ def translate(
 
     heedful translate model/ --interactive
     """
+    from heedful.cli.translate import Task
     from heedful.cli.translate import translate as run
     from heedful.decoding.hypothesis import sampling_of
+    from heedful.text.glossary import read_glossary
+    from heedful.translation.options import Options
 
-    run(
-        model,
-        text or (),
-        input=input,
-        output=output,
-        beam=beam,
+    options = Options(
+        beam_size=beam,
         alpha=alpha,
-        engine=engine,
-        fast=fast,
         n_best=n_best,
-        glossary=glossary,
-        replace_invalid=replace_invalid,
-        format=format,
-        interactive=interactive,
+        glossary=read_glossary(glossary) if glossary else None,
         prefix=prefix,
         sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
-        resume=resume,
+    )
+    run(
+        Task(
+            model=model,
+            texts=text or (),
+            input=input,
+            output=output,
+            engine=engine,
+            fast=fast,
+            replace_invalid=replace_invalid,
+            format=format,
+            interactive=interactive,
+            resume=resume,
+            options=options,
+        )
     )
 
 
