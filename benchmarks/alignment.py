@@ -83,7 +83,7 @@ def main(gold: Path, folder: ModelFolder) -> None:
     for (layer, head, shift), rate in rates.items():
         name = "mean  " if head == config.num_heads else f"head {head}"
         print(f"layer {layer}  {name}  shift {shift}  AER {rate.value:.3f}")
-    chosen = folder.alignment_head()
+    chosen = folder.alignment_head(config)
     head = config.num_heads if chosen.head is None else chosen.head
     best = min(rates, key=lambda index: rates[index].value)
     print(f"best      {best}  AER {rates[best].value:.3f}")

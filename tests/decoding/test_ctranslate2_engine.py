@@ -179,6 +179,20 @@ def test_the_exact_engine_finds_what_pytorch_finds(model_folder):
     assert [t.text for t in exact.translate(texts)] == [t.text for t in own.translate(texts)]
 
 
+def test_what_a_folder_says_of_its_model_is_read_once(model_folder, monkeypatch):
+    read, read_json = [], ModelFolder._read_json
+
+    def note(folder, path):
+        read.append(path.name)
+        return read_json(folder, path)
+
+    monkeypatch.setattr(ModelFolder, "_read_json", note)
+
+    heedful.load(model_folder.path)
+
+    assert sorted(read) == ["alignment.json", "config.json", "provenance.json"]
+
+
 def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
     copied.shortlist_file.unlink()
 

@@ -59,11 +59,19 @@ class CTranslate2Engine:
     pieces that a shortlist names (vocabulary selection), by which company may show.
     """
 
-    def __init__(self, folder: ModelFolder, *, exact: bool = False, fast: bool = False) -> None:
+    def __init__(
+        self,
+        folder: ModelFolder,
+        config: ModelConfig | None = None,
+        *,
+        exact: bool = False,
+        fast: bool = False,
+    ) -> None:
+        config = config or folder.config()
         self._pieces = _vocabulary(folder)
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
-        self.most_pieces = most_pieces(folder.config())
-        self._shift = folder.alignment_head().shift
+        self.most_pieces = most_pieces(config)
+        self._shift = folder.alignment_head(config).shift
         self._folder, self._is_fast = folder, fast
         self._compute_type = "float32" if exact else _rounded()
         self._translator = self._load(_num_cores())

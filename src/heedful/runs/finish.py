@@ -42,7 +42,7 @@ def write_model(
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
-        engine = CTranslate2Engine(folder, exact=True)  # the same, faster
+        engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
     sources, references = zip(*corpus.valid_pairs(), strict=True)
     translations = Translator(tokenizer, engine, search).translate(sources)
     return evaluate([translation.text for translation in translations], references)

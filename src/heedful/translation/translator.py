@@ -11,6 +11,7 @@ from typing import Unpack, overload
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.machine.ahead import ahead
+from heedful.model.config import ModelConfig
 from heedful.storage.folder import ModelFolder
 from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
@@ -283,10 +284,10 @@ def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -
             f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
             f"{config.vocab_size}; the files come from different models"
         )
-    return Translator(tokenizer, _load_engine(model_folder, engine, fast), search)
+    return Translator(tokenizer, _load_engine(model_folder, config, engine, fast), search)
 
 
-def _load_engine(folder: ModelFolder, name: str | None, fast: bool) -> Engine:
+def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fast: bool) -> Engine:
     if name is not None:
         refuse_other("engine", name, ("ctranslate2", "exact", "pytorch"))
     if fast and name in ("exact", "pytorch"):
@@ -306,7 +307,7 @@ def _load_engine(folder: ModelFolder, name: str | None, fast: bool) -> Engine:
                 f"{folder.path} has no shortlist, which training leaves, and heedful export while "
                 "its training folder is there; translate without fast"
             )
-        return CTranslate2Engine(folder, exact=name == "exact", fast=fast)
+        return CTranslate2Engine(folder, config, exact=name == "exact", fast=fast)
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
