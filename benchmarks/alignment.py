@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.alignment import all_attention
+from heedful.explain.alignment import all_attention, links_of_heads
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.word_pieces import best_links, word_pieces
+from heedful.text.word_pieces import word_pieces
 
 Links = frozenset[tuple[int, int]]
 
@@ -74,8 +74,8 @@ def main(gold: Path, folder: ModelFolder) -> None:
     diagonal = AlignmentErrorRate()
     for pair in read_gold(gold):
         source, target = tokenizer.encode(pair.source), tokenizer.encode(pair.target)
-        words = [word_pieces(tokenizer, ids, find_spaced_words) for ids in (source, target)]
-        linked = best_links(all_attention(model, source, target), *words)
+        words = [word_pieces(tokenizer.spell(ids), find_spaced_words) for ids in (source, target)]
+        linked = links_of_heads(all_attention(model, source, target), *words)
         for index, rate in rates.items():
             rate.add(_links(linked[index]), pair)
         num_words, num_sources = len(words[1].words), len(words[0].words)
