@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import evaluate
 from heedful.storage.folder import ModelFolder
-from heedful.translation.sentence import Engine
 
 
 def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Sequence[str]) -> str:

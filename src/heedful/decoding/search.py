@@ -24,7 +24,7 @@ class State(Protocol):
 _BLOCK = 64  # pieces that are passed over together if their best is not good enough
 
 
-Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
+StepFunction = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
 
@@ -33,21 +33,21 @@ Choose = Callable[[Tensor, Tensor], Tensor]
 
 
 def greedy_search(
-    step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
+    step: StepFunction, state: State, max_lengths: Sequence[int], no_repeat: int = 0
 ) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
     return _follow(step, state, max_lengths, lambda likely, _: top(likely, 1)[1][:, 0], no_repeat)
 
 
 def sample(
-    step: Step,
+    step: StepFunction,
     state: State,
     max_lengths: Sequence[int],
     sampling: Sampling,
     dice: Sequence[Random],
     no_repeat: int = 0,
 ) -> list[Hypothesis]:
-    """Draw the next piece of every sentence, by dice of its own, until it is EOS."""
+    """Draw the next piece of every sentence, by dice of its own, until it is EOS (sampling)."""
 
     def draw(
         log_probabilities: Float[Tensor, "rows vocab"], sentences: Int[Tensor, " rows"]
@@ -73,7 +73,7 @@ def chances(
 
 
 def _follow(
-    step: Step, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
+    step: StepFunction, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
 ) -> list[Hypothesis]:
     """Go on with one piece at a time until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
@@ -112,8 +112,8 @@ class Forced:
         return Forced(self.state.select(rows), self.given[rows])
 
 
-def forced(step: Step) -> Step:
-    """Make a step write what is given before it writes what it likes."""
+def forced(step: StepFunction) -> StepFunction:
+    """Make a step write what is given before what it likes (prefix-constrained decoding)."""
 
     def forced_step(last: Tensor, state: Forced) -> tuple[Tensor, Forced]:
         log_probabilities, inner = step(last, state.state)
@@ -127,7 +127,7 @@ def forced(step: Step) -> Step:
 
 
 def beam_search(
-    step: Step,
+    step: StepFunction,
     state: State,
     max_lengths: Sequence[int],
     config: SearchConfig,

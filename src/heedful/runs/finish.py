@@ -12,6 +12,7 @@ import torch
 
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, evaluate
@@ -24,7 +25,6 @@ from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder, write_atomically
-from heedful.translation.sentence import Engine
 from heedful.translation.translator import Translator
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")

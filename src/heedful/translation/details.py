@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Reading
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.word_pieces import best_links, word_pieces
 from heedful.text.words import find_words
 from heedful.translation.draft import as_read, without_tags
-from heedful.translation.sentence import Engine
 
 
 @dataclass(frozen=True, kw_only=True)

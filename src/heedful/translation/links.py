@@ -1,9 +1,10 @@
 """From where each piece looked to which word translates which."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from heedful.decoding.hypothesis import Attention
-from heedful.text.word_pieces import between_words, place_of_largest, word_pieces
+from heedful.text.word_pieces import WordPieces, between_words, place_of_largest, word_pieces
 from heedful.text.words import Word
 
 _FAINT = 0.1  # attention of a piece that tells nothing
@@ -14,7 +15,7 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: Attentio
 
     Source and target are given as what each piece spells.
     """
-    sources, targets = word_pieces(source), word_pieces(target)
+    sources, targets = _visible_pieces(source), _visible_pieces(target)
     begins = [begin for begin, _ in sources.ranges]
     looks = between_words(attention, sources, targets)
     keenest = [place_of_largest(row[seen] for row in looks) for seen in range(len(begins))]
@@ -32,3 +33,13 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: Attentio
         )
         for number, (at, (start, end)) in enumerate(zip(gaps, targets.ranges, strict=False))
     ]
+
+
+def _visible_pieces(spelling: Sequence[str]) -> WordPieces:
+    """Find words and their pieces, but for a space or a byte that goes before what is seen."""
+    found, ends = word_pieces(spelling), list(accumulate(map(len, spelling)))
+    seen = [
+        range(next(piece for piece in word if ends[piece] > begin), word.stop)
+        for (begin, _), word in zip(found.ranges, found.pieces, strict=True)
+    ]
+    return found._replace(pieces=seen)

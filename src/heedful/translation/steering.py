@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
@@ -12,7 +13,7 @@ from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.word_pieces import word_pieces
 from heedful.translation.draft import as_read, drafts_of, without_tags
-from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
+from heedful.translation.sentence import Candidate, SentenceTranslator
 
 
 class Steering(NamedTuple):

@@ -8,6 +8,7 @@ from operator import not_
 from pathlib import Path
 from typing import Unpack, overload
 
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.machine.ahead import ahead
@@ -20,7 +21,7 @@ from heedful.text.words import find_words
 from heedful.translation.details import Details, join_details, read_details
 from heedful.translation.draft import without_tags
 from heedful.translation.options import USUAL, Changes, Options
-from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
+from heedful.translation.sentence import Candidate, SentenceTranslator
 from heedful.translation.steering import Alternative, Steering, find_alternatives
 
 CHUNK = 512  # lines translated together, so that lengths can be matched
@@ -216,7 +217,7 @@ def _assembled(
     if not sentences:
         return Translation(source=text, text=text, score=0.0)
     is_one = ranges == [(0, len(text))]
-    best, *others = sentences[0] if is_one else _joined(text, ranges, sentences)
+    best, *others = sentences[0] if is_one else _best_of_all(text, ranges, sentences)
     return Translation(
         source=text,
         text=best.text,
@@ -230,7 +231,7 @@ def _assembled(
     )
 
 
-def _joined(
+def _best_of_all(
     text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
 ) -> list[Candidate]:
     """Put the best candidates of all sentences together, then the second best, and so on."""
