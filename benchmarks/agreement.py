@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
-from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import evaluate
 from heedful.storage.folder import ModelFolder
-from heedful.translation.sentence import Engine
 
 
 def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Sequence[str]) -> str:
@@ -17,13 +16,13 @@ def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Seque
 
     Each sentence is also translated by itself: who shares a batch should not show.
     """
-    tokenizer, exact = folder.tokenizer(), exact_layout()
+    tokenizer = folder.tokenizer()
     usual = SearchConfig(**folder.provenance()["search"])
     sources = [tokenizer.encode(text) for text in texts]
     engines: dict[str, Engine] = {
         "PyTorch": PyTorchEngine.load(folder),
-        "CTranslate2, float32": CTranslate2Engine(folder, exact),
-        "CTranslate2, int8": CTranslate2Engine(folder, exact._replace(compute_type="int8")),
+        "CTranslate2, float32": CTranslate2Engine(folder, exact=True),
+        "CTranslate2, int8": CTranslate2Engine(folder),
     }
     lines = [
         "| beam | engine | pieces as PyTorch | alone as in bulk | to the last bit | BLEU |",

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.alignment import all_attention
+from heedful.explain.alignment import all_attention, links_of_heads
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
-from heedful.text.word_pieces import best_links, word_pieces
+from heedful.text.word_pieces import word_pieces
 
 Links = frozenset[tuple[int, int]]
 
@@ -74,8 +74,8 @@ def main(gold: Path, folder: ModelFolder) -> None:
     diagonal = AlignmentErrorRate()
     for pair in read_gold(gold):
         source, target = tokenizer.encode(pair.source), tokenizer.encode(pair.target)
-        words = [word_pieces(tokenizer, ids, find_spaced_words) for ids in (source, target)]
-        linked = best_links(all_attention(model, source, target), *words)
+        words = [word_pieces(tokenizer.spell(ids), find_spaced_words) for ids in (source, target)]
+        linked = links_of_heads(all_attention(model, source, target), *words)
         for index, rate in rates.items():
             rate.add(_links(linked[index]), pair)
         num_words, num_sources = len(words[1].words), len(words[0].words)
@@ -83,7 +83,7 @@ def main(gold: Path, folder: ModelFolder) -> None:
     for (layer, head, shift), rate in rates.items():
         name = "mean  " if head == config.num_heads else f"head {head}"
         print(f"layer {layer}  {name}  shift {shift}  AER {rate.value:.3f}")
-    chosen = folder.alignment_head()
+    chosen = folder.alignment_head(config)
     head = config.num_heads if chosen.head is None else chosen.head
     best = min(rates, key=lambda index: rates[index].value)
     print(f"best      {best}  AER {rates[best].value:.3f}")

@@ -26,9 +26,9 @@ Translate = Callable[[Sequence[str], int], list[str]]
 """Texts and a beam size in, their translations out."""
 
 
-def heedful_translator(folder: ModelFolder, engine: str) -> Translate:
+def heedful_translator(folder: ModelFolder, engine: str, *, fast: bool = False) -> Translate:
     """Translate as `heedful translate` does."""
-    translator = heedful.load(folder.path, engine)
+    translator = heedful.load(folder.path, engine, fast=fast)
 
     def translate(texts: Sequence[str], beam_size: int) -> list[str]:
         if len(texts) == 1:
@@ -231,7 +231,7 @@ def _in_batches(translate_batch: Translate) -> Translate:
 
 
 OURS = "heedful"
-SHORTLIST = "heedful, shortlist"
+FAST = "heedful --fast"
 
 
 def systems(folder: Path, parts: Sequence[Sequence[str]], beam_size: int) -> dict[str, Translate]:
@@ -247,7 +247,7 @@ def systems(folder: Path, parts: Sequence[Sequence[str]], beam_size: int) -> dic
         "heedful, PyTorch": heedful_translator(model, "pytorch"),
     }
     if model.shortlist_file.exists():
-        found[SHORTLIST] = heedful_translator(model, "shortlist")
+        found[FAST] = heedful_translator(model, "ctranslate2", fast=True)
     if find_spec("transformers") and model.config().normalisation == "pre":
         found["HuggingFace generate"] = huggingface_translator(model)
     if beam_size == 1:

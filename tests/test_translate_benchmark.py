@@ -58,7 +58,6 @@ def test_our_lead_is_the_median_over_the_same_parts():
 
 @pytest.mark.slow
 def test_all_that_is_installed_takes_part(model_folder, corpus, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for module in (translators, fresh):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     for side, name in (("en", "source"), ("de", "target")):

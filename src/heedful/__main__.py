@@ -46,9 +46,9 @@ def _write_no_more() -> None:
 def _run(arguments: list[str]) -> None:
     """Run a verb; a translation without options does not wait for what reads options."""
     if arguments[:1] == ["translate"] and len(arguments) > 1 and not _has_options(arguments):
-        from heedful.cli.translate import translate
+        from heedful.cli.translate import Task, translate
 
-        translate(Path(arguments[1]), arguments[2:])
+        translate(Task(model=Path(arguments[1]), texts=arguments[2:]))
     else:
         from heedful.cli.app import run
 

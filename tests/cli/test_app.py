@@ -52,12 +52,12 @@ def test_the_verbs_and_their_options_are_these():
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
-            "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive", "--prefix",
-            "--temperature", "--top-k", "--top-p", "--seed", "--resume",
+            "--fast", "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive",
+            "--prefix", "--temperature", "--top-k", "--top-p", "--seed", "--resume",
         },
         "evaluate": {
-            "model", "--source", "--target", "--beam", "--alpha", "--engine", "--tokenize",
-            "--output", "-o",
+            "model", "--source", "--target", "--beam", "--alpha", "--engine", "--fast",
+            "--tokenize", "--output", "-o",
         },
         "diversify": {"model", "backward", "--output", "-o", "--resume"},
         "export": {"model", "--format"},
@@ -325,13 +325,13 @@ def test_a_line_that_is_piped_in_is_answered_before_the_next_is_written(model_fo
         assert process.wait() == 0
 
 
-@pytest.mark.parametrize("fixed", [["--seed", "1"], ["--engine", "shortlist"]])
+@pytest.mark.parametrize("fixed", [["--seed", "1"], ["--fast"]])
 def test_where_company_shows_the_pipe_does_not_choose_it(heedful, model_folder, monkeypatch, fixed):
     from heedful.translation.translator import Translator
 
     seen = []
     monkeypatch.setattr(
-        Translator, "translate_lines", lambda _, lines, **options: seen.extend(lines) or []
+        Translator, "translate_lines", lambda _, lines, options: seen.extend(lines) or []
     )
 
     heedful("translate", model_folder.path, *fixed, stdin=b"a\nb\n")

@@ -4,16 +4,19 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from heedful.cli.translate import translate
+from heedful.cli.translate import Task, translate
 from heedful.decoding.hypothesis import Hypothesis
 from heedful.errors import ConfigError, StoppedError, StorageError
 from heedful.storage import partial_file
+from heedful.text.glossary import Glossary
 from heedful.translation import translator as translator_module
 from heedful.translation.files import translate_file
+from heedful.translation.options import Options
 from heedful.translation.translator import CHUNK, Translator
 from tests.conftest import SilentEngine
 
@@ -175,7 +178,7 @@ def test_an_error_leaves_nothing_half_written(files):
 
 def test_to_go_on_there_must_be_files(tmp_path):
     with pytest.raises(ConfigError, match="--resume needs --input and --output, both of them file"):
-        translate(tmp_path, ["a"], resume=True)
+        Task(model=tmp_path, texts=["a"], resume=True)
 
 
 def test_a_terminal_is_shown_how_far_it_is(files, monkeypatch, capsys):
@@ -195,10 +198,37 @@ def test_a_file_begun_with_a_variant_of_an_engine_goes_on_with_no_other(
     source.write_text("a b\n" * 3)
     monkeypatch.setattr("heedful.cli.translate.written", _fail)
     with pytest.raises(ZeroDivisionError):
-        translate(model_folder.path, input=source, output=output, engine="exact")
+        translate(Task(model=model_folder.path, input=source, output=output, engine="exact"))
 
     with pytest.raises(ConfigError, match=r"begun with engine exact, and now it is CTranslate2Eng"):
-        translate(model_folder.path, input=source, output=output, resume=True)
+        translate(Task(model=model_folder.path, input=source, output=output, resume=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        (Options(alpha=0.5), "--alpha 0.6, and now it is 0.5"),
+        (Options(n_best=2), "--n-best 1, and now it is 2"),
+        (Options(prefix="A"), "--prefix , and now it is A"),
+        (Options(glossary=Glossary({"a": "b"})), r"--glossary None, and now it is \w{16}"),
+    ],
+)
+def test_a_file_goes_on_with_the_same_options_alone(
+    model_folder, tmp_path, monkeypatch, options, changed
+):
+    source, output = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_text("a b\n" * 3)
+    task = Task(model=model_folder.path, input=source, output=output)
+    with monkeypatch.context() as broken:
+        broken.setattr("heedful.cli.translate.written", _fail)
+        with pytest.raises(ZeroDivisionError):
+            translate(task)
+
+    with pytest.raises(ConfigError, match=f"begun with {changed}"):
+        translate(replace(task, options=options, resume=True))
+    translate(replace(task, resume=True))
+
+    assert output.read_text().count("\n") == 3
 
 
 def _fail(*arguments):

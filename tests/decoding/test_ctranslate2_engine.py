@@ -5,23 +5,14 @@ from collections.abc import Callable
 
 import ctranslate2
 import pytest
+import torch
 
 import heedful
-from heedful.decoding import ctranslate2_engine
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ConfigError, ModelFolderError
 from heedful.storage.folder import ModelFolder
-
-EXACT = Layout(compute_type="float32", workers=1, threads=1)
-ROUNDED = EXACT._replace(compute_type="int8")
-
-
-@pytest.fixture(autouse=True)
-def _memory(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -40,26 +31,51 @@ def test_a_trained_model_says_the_same_by_both_engines(model_folder, beam_size):
     config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine.load(model_folder).search(sources, config)
-    theirs = CTranslate2Engine(model_folder, EXACT).search(sources, config)
+    theirs = CTranslate2Engine(model_folder, exact=True).search(sources, config)
 
     assert [[h.pieces for h in found] for found in ours] == [
         [h.pieces for h in found] for found in theirs
     ]
 
 
-def test_few_texts_are_translated_at_once_and_many_by_the_fastest_layout(model_folder, monkeypatch):
-    measured = []
-    monkeypatch.setattr(
-        ctranslate2_engine, "best_layout", lambda folder: measured.append(folder) or EXACT
-    )
-    translator = heedful.load(model_folder.path)
+class Loaded(ctranslate2.Translator):
+    """Notes how it was loaded."""
 
-    translator.translate(["a b"] * 5)
-    assert not measured
+    def __init__(self, folder, **options):
+        type(self).options = options
+        super().__init__(folder, **options)
 
-    translator.translate([f"a {'b ' * (i % 9)}" for i in range(200)])
-    translator.translate([f"c {'d ' * (i % 9)}" for i in range(200)])
-    assert len(measured) == 1
+
+@pytest.mark.parametrize(
+    ("exact", "supported", "compute_type"),
+    [
+        (False, {"int8", "int8_float32", "float32"}, "int8"),
+        (False, {"float32"}, "float32"),
+        (True, {"int8", "int8_float32", "float32"}, "float32"),
+    ],
+)
+def test_each_core_has_a_batch_rounded_if_it_can_and_may_be(
+    model_folder, monkeypatch, exact, supported, compute_type
+):
+    monkeypatch.setattr("ctranslate2.Translator", Loaded)
+    monkeypatch.setattr("ctranslate2.get_supported_compute_types", lambda device: supported)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 2, 5}, raising=False)
+
+    CTranslate2Engine(model_folder, exact=exact)
+
+    assert Loaded.options == {
+        "compute_type": compute_type,
+        "inter_threads": 3,
+        "intra_threads": 1,
+    }
+
+
+def test_a_model_that_is_loaded_leaves_torch_its_threads(model_folder):
+    torch.set_num_threads(2)
+
+    CTranslate2Engine(model_folder)
+
+    assert torch.get_num_threads() == 2
 
 
 class Recorder(ctranslate2.Translator):
@@ -72,9 +88,9 @@ class Recorder(ctranslate2.Translator):
 
 @pytest.fixture
 def recorded(model_folder) -> Callable[..., tuple[CTranslate2Engine, Recorder]]:
-    def load(layout: Layout, **options) -> tuple[CTranslate2Engine, Recorder]:
-        engine = CTranslate2Engine(model_folder, layout, **options)
-        recorder = Recorder(str(model_folder.ctranslate2), compute_type=layout.compute_type)
+    def load(**options) -> tuple[CTranslate2Engine, Recorder]:
+        engine = CTranslate2Engine(model_folder, **options)
+        recorder = Recorder(str(model_folder.ctranslate2))
         recorder.asked = []
         engine._translator = recorder
         return engine, recorder
@@ -83,7 +99,7 @@ def recorded(model_folder) -> Callable[..., tuple[CTranslate2Engine, Recorder]]:
 
 
 def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
-    engine, recorder = recorded(EXACT)
+    engine, recorder = recorded()
 
     found = engine.search([[5, 9], [6], [5, 9]], SearchConfig(beam_size=1))
 
@@ -98,19 +114,19 @@ def test_equal_sources_are_searched_once_and_each_gets_its_answer(recorded):
 def test_a_shortlist_is_for_many_sources_at_once_and_only_if_asked_for(recorded):
     many = [[5 + i % 7, 20 + i] for i in range(130)]
 
-    for shortlist, sources, takes_it in [
+    for fast, sources, takes_it in [
         (True, many, True),
         (True, many[:5], False),
         (False, many, False),
     ]:
-        engine, recorder = recorded(EXACT, shortlist=shortlist)
+        engine, recorder = recorded(fast=fast)
         engine.search(sources, SearchConfig(beam_size=1))
         ((asked, with_shortlist),) = recorder.asked
         assert (len(asked), with_shortlist) == (len(sources), takes_it)
 
 
 def test_only_sources_and_prefixes_of_one_length_share_a_batch(recorded):
-    engine, recorder = recorded(ROUNDED)
+    engine, recorder = recorded()
     sources = [[5 + i % 7, 20 + i % 9][: 1 + i % 2] * (1 + i % 3) for i in range(40)]
     prefixes = [[7] * (i % 4 == 3) for i in range(40)]
 
@@ -122,10 +138,13 @@ def test_only_sources_and_prefixes_of_one_length_share_a_batch(recorded):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (2, 1), (1, 2)])
-def test_neither_company_nor_layout_shows(model_folder, beam_size, workers, threads):
-    engine = CTranslate2Engine(model_folder, ROUNDED)
-    other = CTranslate2Engine(model_folder, ROUNDED._replace(workers=workers, threads=threads))
+@pytest.mark.parametrize("num_cores", [1, 3])
+def test_neither_company_nor_the_number_of_cores_shows(
+    model_folder, monkeypatch, beam_size, num_cores
+):
+    engine = CTranslate2Engine(model_folder)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(num_cores), raising=False)
+    other = CTranslate2Engine(model_folder)
     sources = [[5 + i % 7, 20 + i, 260 + i % 9] * (1 + i % 5) for i in range(60)]
     config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
@@ -140,7 +159,7 @@ def test_neither_company_nor_layout_shows(model_folder, beam_size, workers, thre
 
 
 def test_what_was_found_is_read_the_same_alone_and_together(model_folder):
-    engine = CTranslate2Engine(model_folder, ROUNDED)
+    engine = CTranslate2Engine(model_folder)
     sources = [[5 + i % 7, 20 + i] * (1 + i % 3) for i in range(20)]
     targets = [[30 + i] * (i % 4) for i in range(20)]
 
@@ -152,20 +171,39 @@ def test_what_was_found_is_read_the_same_alone_and_together(model_folder):
         assert alone.attention == reading.attention
 
 
-def test_the_exact_engine_finds_what_pytorch_finds_and_is_not_measured(copied, monkeypatch):
-    monkeypatch.setattr("heedful.decoding.layout._measured", None)
+def test_the_exact_engine_finds_what_pytorch_finds(model_folder):
     texts = [f"{a} {b} {c}" for a in "abcdef" for b in "abcdef" for c in "abcd"]
 
-    exact, own = (heedful.load(copied.path, engine) for engine in ("exact", "pytorch"))
+    exact, own = (heedful.load(model_folder.path, engine) for engine in ("exact", "pytorch"))
 
     assert [t.text for t in exact.translate(texts)] == [t.text for t in own.translate(texts)]
+
+
+def test_what_a_folder_says_of_its_model_is_read_once(model_folder, monkeypatch):
+    read, read_json = [], ModelFolder._read_json
+
+    def note(folder, path):
+        read.append(path.name)
+        return read_json(folder, path)
+
+    monkeypatch.setattr(ModelFolder, "_read_json", note)
+
+    heedful.load(model_folder.path)
+
+    assert sorted(read) == ["alignment.json", "config.json", "provenance.json"]
 
 
 def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
     copied.shortlist_file.unlink()
 
     with pytest.raises(ModelFolderError, match=r"has no shortlist, which training leaves"):
-        heedful.load(copied.path, engine="shortlist")
+        heedful.load(copied.path, fast=True)
+
+
+@pytest.mark.parametrize("engine", ["exact", "pytorch"])
+def test_fast_goes_with_no_other_engine(model_folder, engine):
+    with pytest.raises(ConfigError, match=rf"fast is for the engine 'ctranslate2', got '{engine}'"):
+        heedful.load(model_folder.path, engine, fast=True)
 
 
 @pytest.mark.slow
@@ -187,6 +225,8 @@ def test_a_folder_that_was_not_exported_translates_with_pytorch_and_says_how_to_
     assert isinstance(heedful.load(copied.path).engine, PyTorchEngine)
     with pytest.raises(ModelFolderError, match=r"has no ctranslate2 folder; .* heedful export"):
         heedful.load(copied.path, engine="ctranslate2")
+    with pytest.raises(ModelFolderError, match=r"has no ctranslate2 folder; .* heedful export"):
+        heedful.load(copied.path, fast=True)
 
 
 @pytest.mark.parametrize("part", ["model.bin", "shared_vocabulary.json"])
@@ -198,7 +238,5 @@ def test_a_damaged_export_is_named(copied, part):
 
 
 def test_an_unknown_engine_is_refused(model_folder):
-    with pytest.raises(
-        ConfigError, match=r"one of 'ctranslate2', 'exact', 'shortlist', 'pytorch', got 'onnx'"
-    ):
+    with pytest.raises(ConfigError, match=r"one of 'ctranslate2', 'exact', 'pytorch', got 'onnx'"):
         heedful.load(model_folder.path, engine="onnx")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from heedful.explain import alignment as alignment_choice
+from heedful.explain import alignment
 from heedful.explain.alignment import all_attention, choose_alignment_head
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
@@ -39,7 +39,7 @@ def test_the_head_that_looks_where_words_are_translated_is_chosen(tokenizer, mon
         maps[chosen] = np.eye(len(source))
         return maps
 
-    monkeypatch.setattr(alignment_choice, "all_attention", attention)
+    monkeypatch.setattr(alignment, "all_attention", attention)
     layer, head, shift = chosen
 
     found = choose_alignment_head(model_of(tokenizer), tokenizer, pairs, pairs * 5)
@@ -56,7 +56,7 @@ def test_without_pairs_the_head_is_the_usual_one(tokenizer):
 
 
 def test_a_corpus_without_end_is_read_no_further_than_needed(tokenizer, monkeypatch):
-    monkeypatch.setattr(alignment_choice, "_CELLS", 30)
+    monkeypatch.setattr(alignment, "_CELLS", 30)
     pair = (tokenizer.encode("a b"), tokenizer.encode("a b"))
 
     def endless():
@@ -67,7 +67,7 @@ def test_a_corpus_without_end_is_read_no_further_than_needed(tokenizer, monkeypa
 
 
 def test_training_chooses_a_head_and_writes_it_down(model_folder):
-    head = model_folder.alignment_head()
+    head = model_folder.alignment_head(model_folder.config())
 
     assert model_folder.alignment_file.exists()
     assert 0 <= head.agreement <= 1

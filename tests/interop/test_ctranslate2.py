@@ -10,7 +10,6 @@ import torch
 from heedful.decoding import hypothesis
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import Sampling, SearchConfig
-from heedful.decoding.layout import Layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.decoding.search import chances
 from heedful.errors import ConfigError
@@ -24,7 +23,6 @@ from heedful.storage.folder import ModelFolder
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 from heedful.translation.translator import Translator
 
-EXACT = Layout(compute_type="float32", workers=1, threads=1)
 SIZES = {"num_layers": 2, "d_model": 32, "d_ff": 64, "num_heads": 4}
 
 
@@ -65,7 +63,7 @@ def test_both_engines_find_the_same(tmp_path, tokenizer, normalisation, position
     config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine(model).search(sources, config)
-    theirs = CTranslate2Engine(folder, EXACT).search(sources, config)
+    theirs = CTranslate2Engine(folder, exact=True).search(sources, config)
 
     for one, other in zip(ours, theirs, strict=True):
         assert [h.pieces for h in one] == [h.pieces for h in other]
@@ -87,7 +85,7 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
     config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
     ours = PyTorchEngine(model, chosen).search(sources, config, attention=[True] * 3)
-    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, attention=[True] * 3)
+    theirs = CTranslate2Engine(folder, exact=True).search(sources, config, attention=[True] * 3)
 
     for source, one, other in zip(sources, ours, theirs, strict=True):
         for mine, yours in zip(one, other, strict=True):
@@ -101,7 +99,7 @@ def test_attention_comes_with_the_sources_it_was_asked_for(tmp_path, tokenizer):
     folder, model = exported(tmp_path / "model", tokenizer)
     sources = [[9, 10], [5, 6, 7], [9, 10]]
 
-    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, EXACT)):
+    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, exact=True)):
         found = engine.search(
             sources, SearchConfig(beam_size=2, n_best=2), attention=[False, True, True]
         )
@@ -114,7 +112,7 @@ def test_another_head_looks_elsewhere(tmp_path, tokenizer):
         for shift in (0, 1):
             chosen = AlignmentHead(layer=1, head=head, shift=shift)
             folder, _ = exported(tmp_path / "model", tokenizer, chosen)
-            ((best,),) = CTranslate2Engine(folder, EXACT).search(
+            ((best,),) = CTranslate2Engine(folder, exact=True).search(
                 [[5, 6, 7]], config, attention=[True]
             )
             looks.add(best.attention[:2])
@@ -131,7 +129,7 @@ def test_both_engines_go_on_alike_after_a_prefix(tmp_path, tokenizer, beam_size)
     prefixes, config = [[300, 301], [], [7]], SearchConfig(beam_size=beam_size)
 
     ours = PyTorchEngine(model).search(SOURCES, config, prefixes=prefixes)
-    theirs = CTranslate2Engine(folder, EXACT).search(SOURCES, config, prefixes=prefixes)
+    theirs = CTranslate2Engine(folder, exact=True).search(SOURCES, config, prefixes=prefixes)
 
     assert ours[1] == PyTorchEngine(model).search(SOURCES, config)[1]
     for prefix, one, other in zip(prefixes, ours, theirs, strict=True):
@@ -146,7 +144,7 @@ def test_both_engines_go_on_alike_after_a_prefix(tmp_path, tokenizer, beam_size)
 def test_both_engines_read_a_translation_alike(tmp_path, tokenizer, shift):
     head = AlignmentHead(layer=1, head=3, shift=shift)
     folder, model = exported(tmp_path / "model", tokenizer, head)
-    ours, theirs = PyTorchEngine(model, head), CTranslate2Engine(folder, EXACT)
+    ours, theirs = PyTorchEngine(model, head), CTranslate2Engine(folder, exact=True)
     targets = [[20, 300], [], [30, 31, 32, 33]]
 
     readings = ours.read(SOURCES, targets)
@@ -176,7 +174,7 @@ def test_what_was_found_is_read_as_it_was_written(tmp_path, tokenizer):
 
 def test_both_engines_expect_the_same_next_pieces(tmp_path, tokenizer):
     folder, model = exported(tmp_path / "model", tokenizer)
-    ours, theirs = PyTorchEngine(model), CTranslate2Engine(folder, EXACT)
+    ours, theirs = PyTorchEngine(model), CTranslate2Engine(folder, exact=True)
     (reading,) = ours.read(SOURCES[:1], [[20, 300]])
 
     for prefix, following in (([], 20), ([20], 300), ([20, 300], EOS)):
@@ -204,7 +202,7 @@ def test_pieces_are_drawn_as_often_as_their_chances_say(
         model.embedding.weight *= 3  # so that some pieces are likelier than others
     save_model(folder, model)
     export_ctranslate2(folder)
-    engine = PyTorchEngine(model) if name == "ours" else CTranslate2Engine(folder, EXACT)
+    engine = PyTorchEngine(model) if name == "ours" else CTranslate2Engine(folder, exact=True)
     config, num = SearchConfig(beam_size=1), 400
 
     drawn = [best for (best,) in engine.search([[9, 10]] * num, config, sampling=sampling)]
@@ -224,7 +222,7 @@ def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
 ):
     monkeypatch.setattr(hypothesis, "EXTRA_LENGTH", 1)
     folder, _ = exported(tmp_path / "model", tokenizer)
-    engine = CTranslate2Engine(folder, EXACT)
+    engine = CTranslate2Engine(folder, exact=True)
     config = SearchConfig(beam_size=1, alpha=0.0)
 
     (short,), (long,) = engine.search(
@@ -256,7 +254,7 @@ def test_alpha_ranks_the_same_in_both_engines(tmp_path, tokenizer, alpha, streng
     config = SearchConfig(beam_size=4, alpha=alpha, n_best=4)
 
     ours = PyTorchEngine(model).search(SOURCES, config)
-    theirs = CTranslate2Engine(folder, EXACT).search(SOURCES, config)
+    theirs = CTranslate2Engine(folder, exact=True).search(SOURCES, config)
 
     assert [[h.pieces for h in found] for found in ours] == [
         [h.pieces for h in found] for found in theirs
@@ -268,7 +266,7 @@ def test_alpha_ranks_the_same_in_both_engines(tmp_path, tokenizer, alpha, streng
 def test_a_second_try_writes_something_in_both_engines(tmp_path, tokenizer, beam_size):
     folder, model = exported_with_ends(tmp_path / "model", tokenizer, strength=30.0)
     config = SearchConfig(beam_size=beam_size)
-    engines = PyTorchEngine(model), CTranslate2Engine(folder, EXACT)
+    engines = PyTorchEngine(model), CTranslate2Engine(folder, exact=True)
 
     firsts = [engine.search(SOURCES, config) for engine in engines]
     ours, theirs = (engine.search(SOURCES, config, no_repeat=4) for engine in engines)
@@ -282,7 +280,7 @@ def test_a_text_longer_than_there_are_positions_is_translated_in_parts(tmp_path,
     folder, model = exported(tmp_path / "model", tokenizer, positions="learned", max_length=64)
     text = "the other letters, " * 40
 
-    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, EXACT)):
+    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, exact=True)):
         translation = Translator(tokenizer, engine).translate(text, beam_size=1)
         assert len(translation.sentences) > 10
         assert all(len(tokenizer.encode(source)) < 64 for source, _ in translation.sentences)
@@ -291,7 +289,7 @@ def test_a_text_longer_than_there_are_positions_is_translated_in_parts(tmp_path,
 def test_more_pieces_than_there_are_can_be_drawn_from(tmp_path, tokenizer):
     folder, _ = exported(tmp_path / "model", tokenizer)
 
-    (found,) = CTranslate2Engine(folder, EXACT).search(
+    (found,) = CTranslate2Engine(folder, exact=True).search(
         [[5, 6]], SearchConfig(beam_size=1), sampling=Sampling(top_k=100_000, seed=1)
     )
 
@@ -304,7 +302,7 @@ def test_both_engines_avoid_repetition_alike(tmp_path, tokenizer, beam_size):
     sources, config = [[5, 6, 7], [8, 9, 260, 261, 262]], SearchConfig(beam_size=beam_size)
 
     ours = PyTorchEngine(model).search(sources, config, no_repeat=2)
-    theirs = CTranslate2Engine(folder, EXACT).search(sources, config, no_repeat=2)
+    theirs = CTranslate2Engine(folder, exact=True).search(sources, config, no_repeat=2)
 
     assert [[h.pieces for h in found] for found in ours] == [
         [h.pieces for h in found] for found in theirs

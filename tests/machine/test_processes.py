@@ -211,8 +211,7 @@ def test_two_processes_learn_what_two_threads_learn_to_the_bit(whole, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_are_taught_as_one_is(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_two_processes_are_taught_as_one_is(tmp_path):
     taught = "steps = 12\nteachers = 0.5\nwarmup_steps = 3"
     group = Group(tmp_path, RECIPE.replace("steps = 60", taught).replace("warmup_steps = 20\n", ""))
     torch.set_num_threads(2)

@@ -91,13 +91,13 @@ def test_an_alignment_head_that_is_not_there_is_named(copy, content, message):
     copy.alignment_file.write_text(content)
 
     with pytest.raises(ModelFolderError, match=message):
-        copy.alignment_head()
+        copy.alignment_head(copy.config())
 
 
 def test_a_folder_without_a_chosen_head_has_the_usual_one(copy):
     copy.alignment_file.unlink(missing_ok=True)
 
-    assert copy.alignment_head() == AlignmentHead(layer=0)
+    assert copy.alignment_head(copy.config()) == AlignmentHead(layer=0)
     assert usual_head(ModelConfig(vocab_size=9)) == AlignmentHead(layer=4)  # of six
 
 

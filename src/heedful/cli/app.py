@@ -35,9 +35,10 @@ AlphaOption = Annotated[
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option(
-        "--engine", help="ctranslate2, exact (not rounded), shortlist (fast in bulk) or pytorch."
-    ),
+    typer.Option("--engine", help="ctranslate2, exact (the same, not rounded) or pytorch."),
+]
+FastOption = Annotated[
+    bool, typer.Option("--fast", help="Score likely pieces alone: for many lines at once.")
 ]
 
 
@@ -126,6 +127,7 @@ def translate(
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
+    fast: FastOption = False,
     n_best: Annotated[
         int, typer.Option(help="Show so many candidates per line, each with its score.")
     ] = 1,
@@ -168,25 +170,34 @@ def translate(
 
     heedful translate model/ --interactive
     """
+    from heedful.cli.translate import Task
     from heedful.cli.translate import translate as run
     from heedful.decoding.hypothesis import sampling_of
+    from heedful.text.glossary import read_glossary
+    from heedful.translation.options import Options
 
-    run(
-        model,
-        text or (),
-        input=input,
-        output=output,
-        beam=beam,
+    options = Options(
+        beam_size=beam,
         alpha=alpha,
-        engine=engine,
         n_best=n_best,
-        glossary=glossary,
-        replace_invalid=replace_invalid,
-        format=format,
-        interactive=interactive,
+        glossary=read_glossary(glossary) if glossary else None,
         prefix=prefix,
         sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
-        resume=resume,
+    )
+    run(
+        Task(
+            model=model,
+            texts=text or (),
+            input=input,
+            output=output,
+            engine=engine,
+            fast=fast,
+            replace_invalid=replace_invalid,
+            format=format,
+            interactive=interactive,
+            resume=resume,
+            options=options,
+        )
     )
 
 
@@ -200,6 +211,7 @@ def evaluate(
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
+    fast: FastOption = False,
     tokenize: Annotated[
         str, typer.Option(help="sacrebleu's tokenizer for BLEU: 13a, none, zh, ja-mecab, ...")
     ] = "13a",
@@ -219,7 +231,8 @@ def evaluate(
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
-    translations = load(model, engine).translate_lines(sources, beam_size=beam, alpha=alpha)
+    translator = load(model, engine, fast=fast)
+    translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
     texts, written = tee(map(str, translations))
     if output:
         write_lines(output, written)

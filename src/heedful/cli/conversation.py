@@ -1,14 +1,13 @@
 """Translating in conversation: a line in, its translation out, and questions about it."""
 
-from typing import Unpack
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from heedful.errors import HeedfulError
 from heedful.translation.details import Details
-from heedful.translation.translator import Options, Translation, Translator
+from heedful.translation.options import Options
+from heedful.translation.translator import Translation, Translator
 
 _HELP = (
     "Write a sentence to translate it; words the model doubts are coloured. "
@@ -17,7 +16,7 @@ _HELP = (
 )
 
 
-def converse(translator: Translator, console: Console, **options: Unpack[Options]) -> None:
+def converse(translator: Translator, console: Console, options: Options) -> None:
     """Translate line by line until the user leaves."""
     console.print(_HELP, style="dim", highlight=False)
     last: Translation | None = None
@@ -36,7 +35,7 @@ def converse(translator: Translator, console: Console, **options: Unpack[Options
             if line.startswith(":"):
                 _answer(line[1:], last, translator, console, options)
             elif line:
-                last = translator.translate(line, **options)
+                last = translator.translate(line, options)
                 console.print(shaded(last), soft_wrap=True)
         except HeedfulError as error:
             console.print(str(error), style="red", highlight=False, markup=False)
@@ -65,14 +64,7 @@ def _answer(
     if last and question == "words":
         console.print(_word_table(details))
     elif last and question in map(str, range(1, len(details.words) + 1)):
-        others = translator.alternatives(
-            last,
-            int(question) - 1,
-            beam_size=options.get("beam_size"),
-            alpha=options.get("alpha"),
-            glossary=options.get("glossary"),
-        )
-        for other in others:
+        for other in translator.alternatives(last, int(question) - 1, options):
             console.print(Text.assemble((f"{other.word}  ", "bold"), other.text), soft_wrap=True)
     else:
         console.print(_HELP, style="dim", highlight=False)

@@ -3,104 +3,103 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
 from heedful.cli.formats import FORMATS, needs_details, written
-from heedful.decoding.hypothesis import Sampling
 from heedful.errors import ConfigError, refuse_other
 from heedful.storage.folder import ModelFolder
 from heedful.storage.partial_file import About
-from heedful.text.glossary import read_glossary
+from heedful.text.glossary import Glossary
 from heedful.text.lines import read_any_lines, read_arriving_lines
 from heedful.translation.files import becomes_a_file, translate_file, write_lines
-from heedful.translation.translator import Options, Translator, load
+from heedful.translation.options import USUAL, Options
+from heedful.translation.translator import Translation, Translator, load
 
-_VARIANTS = ("exact", "shortlist")  # of the same engine, and they may write other words
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What to translate, from where to where, and how."""
+
+    model: Path
+    texts: Sequence[str] = ()
+    input: Path | None = None
+    output: Path | None = None
+    engine: str | None = None
+    fast: bool = False
+    replace_invalid: bool = False
+    format: str = "text"
+    interactive: bool = False
+    resume: bool = False
+    options: Options = USUAL
+
+    def __post_init__(self) -> None:
+        if bool(self.texts) + bool(self.input) + self.interactive > 1:
+            raise ConfigError("of text, --input and --interactive only one can be; choose one")
+        if self.resume and not self.files:
+            raise ConfigError("--resume needs --input and --output, both of them files")
+        refuse_other("format", self.format, FORMATS)
+        has_many = self.options.n_best > 1
+        if self.interactive and (self.output or self.format != "text" or has_many):
+            raise ConfigError("--interactive goes without --output, --format and --n-best")
+        if self.format == "tsv" and has_many:
+            raise ConfigError(
+                "--format tsv has a row for each line; for --n-best take jsonl or text"
+            )
+
+    @property
+    def target(self) -> Path | None:
+        """The file to write anew, to which a link may lead."""
+        if self.output and self.output.is_symlink() and self.output.is_file():
+            return self.output.resolve()
+        return self.output
+
+    @property
+    def files(self) -> tuple[Path, Path] | None:
+        """What is read and written, if both are files: such work can be gone on with."""
+        if self.input and self.target and self.input.is_file() and becomes_a_file(self.target):
+            return self.input, self.target
+        return None
 
 
-def translate(
-    model: Path,
-    texts: Sequence[str] = (),
-    *,
-    input: Path | None = None,
-    output: Path | None = None,
-    beam: int | None = None,
-    alpha: float | None = None,
-    engine: str | None = None,
-    n_best: int = 1,
-    glossary: Path | None = None,
-    replace_invalid: bool = False,
-    format: str = "text",
-    interactive: bool = False,
-    prefix: str = "",
-    sampling: Sampling | None = None,
-    resume: bool = False,
-) -> None:
+def translate(task: Task) -> None:
     """Translate texts, a file or else whatever is piped in, line by line and in order."""
-    if bool(texts) + bool(input) + interactive > 1:
-        raise ConfigError("of text, --input and --interactive only one can be; choose one")
-    if output and output.is_symlink() and output.is_file():
-        output = output.resolve()  # the file is written anew, not the link
-    files = input and output and input.is_file() and becomes_a_file(output) and (input, output)
-    if resume and not files:
-        raise ConfigError("--resume needs --input and --output, both of them files")
-    refuse_other("format", format, FORMATS)
-    if interactive and (output or format != "text" or n_best > 1):
-        raise ConfigError("--interactive goes without --output, --format and --n-best")
-    if format == "tsv" and n_best > 1:
-        raise ConfigError("--format tsv has a row for each line; for --n-best take jsonl or text")
-    read = partial(read_any_lines, replace_invalid=replace_invalid)
-    lines: Iterable[str | None] = texts
-    if input:
-        lines = read(input)
-    elif not texts and not interactive:
-        lines = read_arriving_lines(_standard_input(), replace_invalid=replace_invalid)
-        if engine == "shortlist" or (sampling and sampling.seed is not None):
-            # There it shows which lines are translated together, so the pipe must not decide it.
-            lines = (line for line in lines if line is not None)
-    terms = None if glossary is None else read_glossary(glossary)
-    translator = load(model, engine)
-    search = translator.search_config(beam, alpha, n_best, sampling)
-    options: Options = {
-        "beam_size": beam,
-        "alpha": alpha,
-        "n_best": n_best,
-        "glossary": terms,
-        "prefix": prefix,
-        "sampling": sampling,
-        "details": interactive or needs_details(format),
-    }
-
+    lines = () if task.interactive else _lines(task)
+    translator = load(task.model, task.engine, fast=task.fast)
+    options = replace(task.options, details=task.interactive or needs_details(task.format))
     flagged: Counter[str] = Counter()
 
     def translated(lines: Iterable[str | None]) -> Iterator[str]:
-        for translation in translator.translate_lines(lines, **options):
-            flagged.update(translation.flags)
-            yield "\n".join(written(translation, format, n_best))
+        return _written(translator.translate_lines(lines, options), task, flagged)
 
-    if interactive:
+    if task.interactive:
         _converse(translator, options)
-    elif files:
-        about: About = {
-            "model": _digest(ModelFolder(model).provenance_file.read_bytes()),
-            "engine": engine if engine in _VARIANTS else type(translator.engine).__name__,
-            "--beam": search.beam_size,
-            "--alpha": search.alpha,
-            "--n-best": n_best,
-            "--glossary": _digest(str(terms.terms).encode()) if terms else None,
-            "--format": format,
-            "--prefix": prefix,
-            "sampling": str(sampling),
-        }
-        translate_file(*files, translated, about, read=read, resume=resume)
+    elif task.files:
+        read = partial(read_any_lines, replace_invalid=task.replace_invalid)
+        about = _about(task, translator)
+        translate_file(*task.files, translated, about, read=read, resume=task.resume)
     else:
-        write_lines(output, translated(lines))
-    if flagged and format == "text":
+        write_lines(task.target, translated(lines))
+    if flagged and task.format == "text":
         found = ", ".join(f"{flag} {number:,}" for flag, number in flagged.most_common())
         print(f"some lines want a look ({found}); --format tsv says which", file=sys.stderr)
+
+
+def _lines(task: Task) -> Iterable[str | None]:
+    """Return what is to be translated; None where a pipe is long in coming."""
+    if task.texts:
+        return task.texts
+    if task.input:
+        return read_any_lines(task.input, replace_invalid=task.replace_invalid)
+    arriving = read_arriving_lines(_standard_input(), replace_invalid=task.replace_invalid)
+    sampling = task.options.sampling
+    if task.fast or (sampling and sampling.seed is not None):
+        # There it shows which lines are translated together, so the pipe must not decide it.
+        return (line for line in arriving if line is not None)
+    return arriving
 
 
 def _standard_input() -> BufferedIOBase:
@@ -109,12 +108,43 @@ def _standard_input() -> BufferedIOBase:
     return cast(BufferedIOBase, sys.stdin.buffer)
 
 
+def _written(
+    translations: Iterable[Translation], task: Task, flagged: Counter[str]
+) -> Iterator[str]:
+    """Write translations in the format that is asked for, and count what is flagged."""
+    for translation in translations:
+        flagged.update(translation.flags)
+        yield "\n".join(written(translation, task.format, task.options.n_best))
+
+
 def _converse(translator: Translator, options: Options) -> None:
     from rich.console import Console
 
     from heedful.cli.conversation import converse
 
-    converse(translator, Console(), **options)
+    options.search_config(translator.search)  # what cannot be is refused before the first line
+    converse(translator, Console(), options)
+
+
+def _about(task: Task, translator: Translator) -> About:
+    """Tell all that shows in the output, as another run can only go on with the same."""
+    search = task.options.search_config(translator.search)
+    settled = {**asdict(task.options), **asdict(search), "format": task.format, "fast": task.fast}
+    return {
+        "model": _digest(ModelFolder(task.model).provenance_file.read_bytes()),
+        "engine": task.engine if task.engine == "exact" else type(translator.engine).__name__,
+        **{_flag(name): _noted(value) for name, value in settled.items()},
+    }
+
+
+def _flag(name: str) -> str:
+    return "--beam" if name == "beam_size" else f"--{name.replace('_', '-')}"
+
+
+def _noted(value: object) -> str | int | float | None:
+    if isinstance(value, Glossary):
+        return _digest(str(value.terms).encode())
+    return value if isinstance(value, int | float) or value is None else str(value)
 
 
 def _digest(content: bytes) -> str:

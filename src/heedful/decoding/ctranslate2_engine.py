@@ -1,8 +1,10 @@
 """The fast engine: CTranslate2, without torch."""
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,7 +20,6 @@ from heedful.decoding.hypothesis import (
     length_limit,
     length_penalty,
 )
-from heedful.decoding.layout import Layout, best_layout, known_layout
 from heedful.errors import ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.specials import EOS
@@ -26,7 +27,15 @@ from heedful.storage.folder import ModelFolder
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
-_MANY = 128  # sources that are worth measuring the layout for, and a shortlist
+_MANY = 128  # sources that are worth a shortlist
+
+
+_BATCHES: dict[str, Any] = {  # how to cut what is put in the queue, which may be of any length
+    "max_batch_size": 512,  # source pieces
+    "batch_type": "tokens",
+    "max_input_length": 0,
+    "asynchronous": True,
+}
 
 
 def most_pieces(config: ModelConfig) -> int:
@@ -43,24 +52,29 @@ class _Wish(NamedTuple):
 
 
 class CTranslate2Engine:
-    """Translates ids to ids with an exported model.
+    """Translates ids to ids with an exported model, a batch on each core.
 
-    In float32 it finds what the PyTorch engine finds. Without a layout it takes the fastest one in
-    int8, and who shares a batch does not show; with the shortlist, by which only likely pieces are
-    scored in bulk, it may.
+    It rounds to int8 where the processor can, and who shares a batch does not show. An exact one
+    stays with float32, and finds what the PyTorch engine finds. A fast one scores in bulk only the
+    pieces that a shortlist names (vocabulary selection), by which company may show.
     """
 
     def __init__(
-        self, folder: ModelFolder, layout: Layout | None = None, *, shortlist: bool = False
+        self,
+        folder: ModelFolder,
+        config: ModelConfig | None = None,
+        *,
+        exact: bool = False,
+        fast: bool = False,
     ) -> None:
+        config = config or folder.config()
         self._pieces = _vocabulary(folder)
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
-        self.most_pieces = most_pieces(folder.config())
-        self._shift = folder.alignment_head().shift
-        self._folder, self._shortlist = folder, shortlist
-        self._settling = Lock()
-        self._is_settled = layout is not None
-        self._load(layout or known_layout(folder))
+        self.most_pieces = most_pieces(config)
+        self._shift = folder.alignment_head(config).shift
+        self._folder, self._is_fast = folder, fast
+        self._compute_type = "float32" if exact else _rounded()
+        self._translator = self._load(_num_cores())
 
     def search(
         self,
@@ -73,8 +87,6 @@ class CTranslate2Engine:
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; equal ones are searched once."""
-        if len(sources) >= _MANY:
-            self._settle()
         wishes = [
             _Wish(tuple(source), tuple(prefix), is_watched)
             for source, prefix, is_watched in zip(
@@ -102,7 +114,7 @@ class CTranslate2Engine:
             spelt, written = (
                 [self._spell(side[index]) for index in group] for side in (sources, targets)
             )
-            scored = translator.score_batch(spelt, written, **self._batches)
+            scored = translator.score_batch(spelt, written, **_BATCHES)
             looked = translator.translate_batch(
                 spelt,
                 target_prefix=written,
@@ -111,7 +123,7 @@ class CTranslate2Engine:
                 max_decoding_length=len(written[0]) + 1,
                 return_end_token=True,
                 return_attention=True,
-                **self._batches,
+                **_BATCHES,
             )
             pending.update(zip(group, zip(scored, looked, strict=True), strict=True))
         readings = {}
@@ -144,30 +156,24 @@ class CTranslate2Engine:
     def _spell(self, ids: Sequence[int]) -> list[str]:
         return [self._pieces[id] for id in ids]
 
-    def _load(self, layout: Layout) -> None:
+    def _load(self, workers: int) -> ctranslate2.Translator:
+        """Load the exported model, to translate so many batches at once on a thread each.
+
+        CTranslate2 changes how many threads OpenMP has in the thread that loads a model, and torch
+        would go on with as few there; so a thread is made for it.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            loading = pool.submit(
+                ctranslate2.Translator,
+                str(self._folder.ctranslate2),
+                compute_type=self._compute_type,
+                inter_threads=workers,
+                intra_threads=1,
+            )
         try:
-            self._layout, self._translator = layout, layout.translator(self._folder)
+            return loading.result()
         except RuntimeError as error:
             raise _damaged(self._folder, error) from error
-
-    def _settle(self) -> None:
-        with self._settling:
-            if self._is_settled:
-                return
-            layout = best_layout(self._folder)
-            if layout != self._layout:
-                self._load(layout)
-            self._is_settled = True
-
-    @property
-    def _batches(self) -> dict[str, Any]:
-        """How to cut what is asked into batches: it is put in a queue, and may be of any length."""
-        return {
-            "max_batch_size": self._layout.batch_tokens,
-            "batch_type": "tokens",
-            "max_input_length": 0,
-            "asynchronous": True,
-        }
 
     def _search(
         self,
@@ -179,7 +185,7 @@ class CTranslate2Engine:
         """Put all wishes in the queue, and look at what becomes of them in the same order."""
         translator, chance = self._chosen(sampling, wishes)
         groups = _of_one_length([wish.source for wish in wishes], [wish.prefix for wish in wishes])
-        if groups and self._shortlist and not sampling:
+        if groups and self._is_fast and not sampling:
             groups = [list(chain(*groups))]
         pending: dict[int, ctranslate2.AsyncTranslationResult] = {}
         for group in groups:
@@ -219,8 +225,8 @@ class CTranslate2Engine:
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
-            use_vmap=self._shortlist and len(wishes) >= _MANY and not chance,
-            **self._batches,
+            use_vmap=self._is_fast and len(wishes) >= _MANY and not chance,
+            **_BATCHES,
             **chance,
         )
         return begun
@@ -243,8 +249,7 @@ class CTranslate2Engine:
             return self._translator, {}
         ctranslate2.set_random_seed(sampling.seed_for([wish.source for wish in wishes]))
         # Each thread is seeded once, when it starts: one new thread draws what the seed says.
-        layout = self._layout._replace(workers=1)
-        return layout.translator(self._folder), {
+        return self._load(workers=1), {
             "sampling_temperature": sampling.temperature,
             "sampling_topk": min(sampling.top_k, len(self._pieces)),
             "sampling_topp": sampling.top_p,
@@ -275,6 +280,17 @@ def _of_one_length(
     for index, pair in enumerate(zip(sources, targets, strict=True)):
         groups[tuple(map(len, pair))].append(index)
     return [groups[lengths] for lengths in sorted(groups, reverse=True)]
+
+
+def _rounded() -> str:
+    return "int8" if "int8" in ctranslate2.get_supported_compute_types("cpu") else "float32"
+
+
+def _num_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _vocabulary(folder: ModelFolder) -> list[str]:

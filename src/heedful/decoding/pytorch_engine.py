@@ -45,7 +45,8 @@ class PyTorchEngine:
     @classmethod
     def load(cls, folder: ModelFolder) -> "PyTorchEngine":
         """Read the weights of a model folder."""
-        return cls(load_model(folder), folder.alignment_head())
+        model = load_model(folder)
+        return cls(model, folder.alignment_head(model.config))
 
     def search(
         self,

@@ -24,7 +24,7 @@ class State(Protocol):
 _BLOCK = 64  # pieces that are passed over together if their best is not good enough
 
 
-Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
+StepFunction = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Last ids [rows] and state in; log-probabilities of all next pieces [rows vocab] and state out."""
 
 
@@ -33,14 +33,14 @@ Choose = Callable[[Tensor, Tensor], Tensor]
 
 
 def greedy_search(
-    step: Step, state: State, max_lengths: Sequence[int], no_repeat: int = 0
+    step: StepFunction, state: State, max_lengths: Sequence[int], no_repeat: int = 0
 ) -> list[Hypothesis]:
     """Follow the likeliest next piece of every sentence until it is EOS."""
     return _follow(step, state, max_lengths, lambda likely, _: top(likely, 1)[1][:, 0], no_repeat)
 
 
 def sample(
-    step: Step,
+    step: StepFunction,
     state: State,
     max_lengths: Sequence[int],
     sampling: Sampling,
@@ -73,7 +73,7 @@ def chances(
 
 
 def _follow(
-    step: Step, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
+    step: StepFunction, state: State, max_lengths: Sequence[int], choose: Choose, no_repeat: int
 ) -> list[Hypothesis]:
     """Go on with one piece at a time until it is EOS."""
     found: list[Hypothesis | None] = [None] * len(max_lengths)
@@ -102,7 +102,7 @@ def _follow(
 
 @dataclass(frozen=True)
 class Forced:
-    """A state whose next pieces are given, for as long as they are not PAD."""
+    """A state whose next pieces are given (forced decoding), for as long as they are not PAD."""
 
     state: Any
     given: Int[Tensor, "rows length"]
@@ -112,8 +112,8 @@ class Forced:
         return Forced(self.state.select(rows), self.given[rows])
 
 
-def forced(step: Step) -> Step:
-    """Make a step write what is given before it writes what it likes."""
+def forced(step: StepFunction) -> StepFunction:
+    """Make a step write what is given before what it likes (prefix-constrained decoding)."""
 
     def forced_step(last: Tensor, state: Forced) -> tuple[Tensor, Forced]:
         log_probabilities, inner = step(last, state.state)
@@ -127,7 +127,7 @@ def forced(step: Step) -> Step:
 
 
 def beam_search(
-    step: Step,
+    step: StepFunction,
     state: State,
     max_lengths: Sequence[int],
     config: SearchConfig,
@@ -172,7 +172,8 @@ def forbid_repeats(
 ) -> Float[Tensor, "rows vocab"]:
     """Leave no probability to pieces that would write `size` pieces in a row a second time.
 
-    Nor to ending before anything is written. What is forced, and so all that there is, stays.
+    That is n-gram blocking. Nor is any left to ending before something is written. What is forced,
+    and so all that there is, stays.
     """
     if not size or 1 < written.size(1) < size:
         return log_probabilities

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from heedful.model.transformer import Transformer
 from heedful.specials import BOS, EOS
 from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.text.tokenizer import Tokenizer
-from heedful.text.word_pieces import best_links, word_pieces
+from heedful.text.word_pieces import WordPieces, best_links, between_words, word_pieces
 
 _JUDGED = 100  # pairs that are read, which takes about a second
 _CELLS = 1_000_000  # pieces times pieces, that the statistical aligner learns from
@@ -34,8 +35,8 @@ def choose_alignment_head(
     agreed, num_words = np.zeros((config.num_layers, config.num_heads + 1, 2)), 0
     wanted = align_pieces(learned, tokenizer.vocab_size)
     for (source, target), statistics in islice(zip(learned, wanted, strict=True), len(judged)):
-        words = word_pieces(tokenizer, source), word_pieces(tokenizer, target)
-        links = best_links(all_attention(model, source, target), *words)
+        words = [word_pieces(tokenizer.spell(side)) for side in (source, target)]
+        links = links_of_heads(all_attention(model, source, target), *words)
         agreed += (links == best_links(statistics, *words)).sum(axis=-1)
         num_words += len(words[1].words)
     layer, head, shift = np.unravel_index(np.argmax(agreed), agreed.shape)
@@ -65,6 +66,15 @@ def all_attention(
     )
     steps = torch.cat([layers, layers.mean(dim=1, keepdim=True)], dim=1)[..., : len(source)]
     return torch.stack([steps[:, :, :-1], steps[:, :, 1:]], dim=2).float().cpu().numpy()
+
+
+def links_of_heads(
+    attention: NDArray[Any], source: WordPieces, target: WordPieces
+) -> NDArray[np.intp]:
+    """Return what `best_links` does for every layer, head and shift: [layer, head, shift, word]."""
+    looks = between_words(np.moveaxis(attention, (-2, -1), (0, 1)), source, target)
+    links = np.array([np.argmax(seen, axis=0) for seen in looks], dtype=np.intp)
+    return np.moveaxis(links.reshape(-1, *attention.shape[:-2]), 0, -1)
 
 
 def _affordable(pairs: Iterable[Pair]) -> Iterator[Pair]:

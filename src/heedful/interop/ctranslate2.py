@@ -29,7 +29,8 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
     a shortlist of pieces, learned from the corpus; if that is gone, the one that was there.
     """
     tokenizer = folder.tokenizer()
-    spec = ctranslate2_spec(load_model(folder), tokenizer, folder.alignment_head())
+    model = load_model(folder)
+    spec = ctranslate2_spec(model, tokenizer, folder.alignment_head(model.config))
     with folder_written_whole(folder.ctranslate2) as partial:
         spec.save(str(partial))
         if folder.train_ids.is_dir():

@@ -12,8 +12,8 @@ import torch
 
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.decoding.layout import exact_layout
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, evaluate
 from heedful.explain.alignment import choose_alignment_head
@@ -26,7 +26,6 @@ from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
 from heedful.storage.folder import ModelFolder, write_atomically
 from heedful.training.averaging import running_means
-from heedful.translation.sentence import Engine
 from heedful.translation.translator import Translator
 
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
@@ -62,7 +61,7 @@ def write_model(
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
-        engine = CTranslate2Engine(folder, exact_layout())  # the same, faster
+        engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
     sources, references = zip(*corpus.valid_pairs(), strict=True)
     translations = Translator(tokenizer, engine, search).translate(sources)
     return evaluate([translation.text for translation in translations], references)

@@ -72,9 +72,8 @@ class ModelFolder:
             )
         return provenance
 
-    def alignment_head(self) -> AlignmentHead:
+    def alignment_head(self, config: ModelConfig) -> AlignmentHead:
         """Read which attention aligns words; a folder that does not say gets the usual one."""
-        config = self.config()
         if not self.alignment_file.exists():
             return usual_head(config)
         document = self._read_json(self.alignment_file)

@@ -1,52 +1,69 @@
 """Which pieces spell which word, and from attention between pieces to links between words."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 
+Range = tuple[int, int]
 
-@dataclass(frozen=True)
-class WordPieces:
+
+class WordPieces(NamedTuple):
     """The words of a text that is cut into pieces."""
 
-    words: tuple[str, ...]
-    membership: NDArray[np.bool_]
-    """A row for each word, a column for each piece; a piece may be part of several words."""
+    text: str
+    ranges: list[Range]
+    """Where each word starts and ends."""
+    pieces: list[range]
+    """The pieces of each word; a piece may be part of several words."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words themselves."""
+        return [self.text[start:end] for start, end in self.ranges]
 
 
 def word_pieces(
-    tokenizer: Tokenizer,
-    ids: Sequence[int],
-    find: Callable[[str], list[tuple[int, int]]] = find_words,
+    spelling: Sequence[str], find: Callable[[str], list[Range]] = find_words
 ) -> WordPieces:
-    """Find the words that the pieces spell.
+    """Find the words in what each piece spells.
 
     A space, or a byte that does not complete a character, belongs to what follows.
     """
-    spelling = tokenizer.spell(ids)
     text = "".join(spelling)
-    spans = find(text)
-    membership = np.zeros((len(spans), len(ids)), dtype=np.bool_)
-    start = 0
-    for piece, part in enumerate(spelling):
-        first, start = start + len(part) - len(part.lstrip()), start + len(part)
-        last = max(start, first + 1)
-        for word, (begin, end) in enumerate(spans):
-            membership[word, piece] = begin < last and first < end
-    return WordPieces(tuple(text[begin:end] for begin, end in spans), membership)
+    spans = []
+    for part, end in zip(spelling, accumulate(map(len, spelling)), strict=True):
+        start = end - len(part.lstrip())
+        spans.append((start, max(end, start + 1)))
+    ranges, pieces, first = find(text), [], 0
+    for start, end in ranges:
+        while spans[first][1] <= start:
+            first += 1
+        last = first
+        while last < len(spans) and spans[last][0] < end:
+            last += 1
+        pieces.append(range(first, last))
+    return WordPieces(text, ranges, pieces)
 
 
-def best_links(attention: NDArray[Any], source: WordPieces, target: WordPieces) -> NDArray[np.intp]:
-    """Return for each target word the source word that its pieces looked at most.
+def between_words(attention: Any, source: WordPieces, target: WordPieces) -> list[list[Any]]:
+    """Add up how much the pieces of each target word looked at those of each source word.
 
-    Several matrices, in front of the axes of target and source pieces, are linked at once.
+    Attention has a row for each target piece and a column for each source piece. What stands there
+    is a number, or an array of the numbers of several heads.
     """
-    between_words = target.membership @ attention @ source.membership.T
-    links: NDArray[np.intp] = np.argmax(between_words, axis=-1)
-    return links
+    return [
+        [sum(attention[row][column] for row in word for column in seen) for seen in source.pieces]
+        for word in target.pieces
+    ]
+
+
+def best_links(attention: Any, source: WordPieces, target: WordPieces) -> list[int]:
+    """Return for each target word the source word that its pieces looked at most."""
+    return [place_of_largest(looks) for looks in between_words(attention, source, target)]
+
+
+def place_of_largest(values: Iterable[float]) -> int:
+    """Return the place of the largest, or of the first of equals; 0 if there are none."""
+    return max(enumerate(values), key=lambda item: item[1], default=(0, 0.0))[0]

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Reading
 from heedful.text.tokenizer import Tokenizer
+from heedful.text.word_pieces import best_links, word_pieces
 from heedful.text.words import find_words
 from heedful.translation.draft import as_read, without_tags
-from heedful.translation.sentence import Engine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,21 +75,16 @@ def _details(
     ids: Sequence[Sequence[int]],
     reading: Reading,
 ) -> Details:
-    import numpy as np  # which takes longer than a translation
-
-    from heedful.text.word_pieces import best_links, word_pieces
-
-    sources, targets = (word_pieces(tokenizer, side) for side in ids)
+    sources, targets = (word_pieces(tokenizer.spell(side)) for side in ids)
     source_words, words = (tuple(text[a:b] for a, b in find_words(text)) for text in texts)
-    likely = reading.log_probabilities[: len(ids[1])]
     has_both = source_words and words
-    links = best_links(np.array(reading.attention), sources, targets).tolist() if has_both else []
+    links = best_links(reading.attention, sources, targets) if has_both else []
     return Details(
         source_words=source_words,
         words=words,
         confidences=tuple(
-            math.exp(sum(value for value, is_part in zip(likely, parts, strict=True) if is_part))
-            for parts in targets.membership
+            math.exp(sum(reading.log_probabilities[piece] for piece in word))
+            for word in targets.pieces
         ),
         alignment=tuple((source_word, word) for word, source_word in enumerate(links)),
     )

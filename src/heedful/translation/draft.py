@@ -76,15 +76,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
     """
     bare, marks = take_out(normalise(sentence))
     copies = find_copies(bare)
-    typed: Mapping[int, str] = {}
-    if (marks or copies) and normalise(sentence) != sentence:
-        bare_as_typed, marks_as_typed = take_out(sentence)
-        marks = [
-            mark._replace(text=text)
-            for mark, text in zip(marks, _texts(marks, marks_as_typed), strict=True)
-        ]
-        texts = _texts(copies, find_copies(bare_as_typed))
-        typed = {copy.start: text for copy, text in zip(copies, texts, strict=True)}
+    marks, typed = _as_typed(sentence, marks, copies)
     readable = without_strange_capitals(bare, tokenizer.knows)
     unknown = tokenizer.unknown_characters(readable)
     spans = without_overlaps(
@@ -95,8 +87,8 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
             *find_numbers(bare),
         ]
     )
-    free = _without_copies(bare, spans)
-    if not any(map(str.isalnum, free)):
+    to_translate = _without_copies(bare, spans)
+    if not any(map(str.isalnum, to_translate)):
         return []
     as_written = Draft(
         shown=_with_spans(readable, bare, spans),
@@ -105,13 +97,13 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         spans=tuple(spans),
         case=None,
         typed=typed,
-        strange=frozenset(letter for letter in unknown if letter.isalpha() and letter in free),
+        strange=frozenset(it for it in unknown if it.isalpha() and it in to_translate),
     )
-    case = find_case(free)
+    case = find_case(to_translate)
     if not case:
         return [as_written]
-    small = without_strange_capitals(as_sentence(bare), tokenizer.knows)
-    ordinary = as_written._replace(shown=_with_spans(small, bare, spans), case=case)
+    readable = without_strange_capitals(as_sentence(bare), tokenizer.knows)
+    ordinary = as_written._replace(shown=_with_spans(readable, bare, spans), case=case)
     # Capitals may begin words because it is a title, or because they are names.
     could_be_names = case == "title" and as_written.shown != ordinary.shown
     return [ordinary, as_written] if could_be_names else [ordinary]
@@ -124,9 +116,20 @@ def without_tags(sentence: str) -> str:
 
 def as_read(bare: str, tokenizer: Tokenizer) -> str:
     """Write the words of a sentence as a model reads them: in ordinary case, and as long."""
-    free = _without_copies(bare, find_copies(bare))
-    ordinary = as_sentence(bare) if find_case(free) == "upper" else bare
-    return without_strange_capitals(ordinary, tokenizer.knows)
+    is_upper = find_case(_without_copies(bare, find_copies(bare))) == "upper"
+    return without_strange_capitals(as_sentence(bare) if is_upper else bare, tokenizer.knows)
+
+
+def _as_typed(
+    sentence: str, marks: list[Mark], copies: Sequence[Span]
+) -> tuple[list[Mark], Mapping[int, str]]:
+    """Return tags, and the texts of copies by their place, as before white space was folded."""
+    if not (marks or copies) or normalise(sentence) == sentence:
+        return marks, {}
+    bare, typed_marks = take_out(sentence)
+    texts = _texts(marks, typed_marks), _texts(copies, find_copies(bare))
+    typed = {copy.start: text for copy, text in zip(copies, texts[1], strict=True)}
+    return [m._replace(text=text) for m, text in zip(marks, texts[0], strict=True)], typed
 
 
 def _texts(found: Sequence[Mark | Span], as_typed: Sequence[Mark | Span]) -> list[str]:

@@ -1,12 +1,12 @@
-"""From where each piece looked to which word translates which."""
+"""From where each piece looked to which word translates which: alignment by attention."""
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from itertools import accumulate
 
 from heedful.decoding.hypothesis import Attention
-from heedful.text.words import Word, find_words
+from heedful.text.word_pieces import WordPieces, between_words, place_of_largest, word_pieces
+from heedful.text.words import Word
 
-Range = tuple[int, int]
 _FAINT = 0.1  # attention of a piece that tells nothing
 
 
@@ -15,44 +15,31 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: Attentio
 
     Source and target are given as what each piece spells.
     """
-    text, source_words = "".join(target), find_words("".join(source))
-    ranges = find_words(text)
-    columns, rows = _pieces_of(source_words, source), _pieces_of(ranges, target)
-    looks = [
-        [sum(attention[row][column] for row in word for column in seen) for seen in columns]
-        for word in rows
-    ]
-    keenest = [_largest(look[seen] for look in looks) for seen in range(len(columns))]
-    gaps = [0, *(end for _, end in ranges)]
+    sources, targets = _visible_pieces(source), _visible_pieces(target)
+    begins = [begin for begin, _ in sources.ranges]
+    looks = between_words(attention, sources, targets)
+    keenest = [place_of_largest(row[seen] for row in looks) for seen in range(len(begins))]
+    gaps = [0, *(end for _, end in targets.ranges)]
     return [
         Word(
-            gap=text[at:start] if number else "",
-            text=text[start:end],
-            source=source_words[_largest(looks[number])][0] if source_words else None,
+            gap=targets.text[at:start] if number else "",
+            text=targets.text[start:end],
+            source=begins[place_of_largest(looks[number])] if begins else None,
             looked_at=tuple(
                 begin
-                for seen, ((begin, _), word) in enumerate(zip(source_words, keenest, strict=True))
-                if word == number and looks[number][seen] > _FAINT
+                for seen, begin in enumerate(begins)
+                if keenest[seen] == number and looks[number][seen] > _FAINT
             ),
         )
-        for number, (at, (start, end)) in enumerate(zip(gaps, ranges, strict=False))
+        for number, (at, (start, end)) in enumerate(zip(gaps, targets.ranges, strict=False))
     ]
 
 
-def _largest(values: Iterable[float]) -> int:
-    """Return the place of the largest, or of the first of equals; 0 if there are none."""
-    return max(enumerate(values), key=lambda item: item[1], default=(0, 0.0))[0]
-
-
-def _pieces_of(words: Sequence[Range], pieces: Sequence[str]) -> list[list[int]]:
-    """List the pieces that spell each word, or a part of it."""
-    ends = list(pairwise(accumulate(map(len, pieces), initial=0)))
-    found, first = [], 0
-    for start, end in words:
-        while ends[first][1] <= start:
-            first += 1
-        last = first
-        while last < len(ends) and ends[last][0] < end:
-            last += 1
-        found.append(list(range(first, last)))
-    return found
+def _visible_pieces(spelling: Sequence[str]) -> WordPieces:
+    """Find words and their pieces, but for a space or a byte that goes before what is seen."""
+    found, ends = word_pieces(spelling), list(accumulate(map(len, spelling)))
+    seen = [
+        range(next(piece for piece in word if ends[piece] > begin), word.stop)
+        for (begin, _), word in zip(found.ranges, found.pieces, strict=True)
+    ]
+    return found._replace(pieces=seen)

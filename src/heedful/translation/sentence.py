@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from threading import Lock
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
-from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
+from heedful.decoding.engine import Engine
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
@@ -16,42 +17,10 @@ from heedful.translation.guard import NO_REPEAT, Alarm, alarm
 from heedful.translation.links import link_words
 from heedful.translation.restore import find_missing
 
-_preparing = Lock()  # Python does one thing at a time: so the first text is soonest with the engine
+# Chunks of lines are prepared in several threads, of which Python runs one at a time. Taking turns
+# at every line, all would be ready late; one after another, the engine can begin with the first.
+_preparing = Lock()
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-@runtime_checkable
-class Engine(Protocol):
-    """Whatever turns source ids into hypotheses."""
-
-    @property
-    def most_pieces(self) -> int:
-        """How long a text it can read or write."""
-
-    def search(
-        self,
-        sources: Sequence[list[int]],
-        config: SearchConfig,
-        *,
-        attention: Sequence[bool] = (),
-        no_repeat: int = 0,
-        prefixes: Sequence[Sequence[int]] = (),
-        sampling: Sampling | None = None,
-    ) -> list[list[Hypothesis]]:
-        """Find the best hypotheses of every source, best first.
-
-        They come with their attention over the sources for which it is asked. Where `no_repeat` is
-        given, they write something, and never as many pieces in a row a second time. Each begins
-        with its prefix, if there are any. With sampling, one is drawn by chance.
-        """
-
-    def read(
-        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-    ) -> list[Reading]:
-        """Tell how likely each piece of given translations is, and where the model looks."""
-
-    def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
-        """Return the log-probability of every piece after a prefix."""
 
 
 class Candidate(NamedTuple):
@@ -93,9 +62,9 @@ class SentenceTranslator:
             flat = list(chain(*(ways for _, ways in drafts)))
             sources = [self.tokenizer.encode(draft.shown) for draft in flat]
         found = self._search(self.engine, sources, config, [draft.needs_links for draft in flat])
-        finished = iter(self._finish(flat, found, config))
+        candidates = iter(self._made_good(flat, found, config))
         return [
-            max((next(finished) for _ in ways), key=_worth)
+            max((next(candidates) for _ in ways), key=_worth)
             if ways
             else [Candidate(text=text, score=0.0)]
             for text, ways in drafts
@@ -106,7 +75,7 @@ class SentenceTranslator:
     ) -> Candidate | None:
         """Make good what was found for a draft; None if there is no telling how."""
         source = self.tokenizer.encode(draft.shown)
-        return _finished(draft, self._found(source, hypothesis, config, ()))
+        return _candidate(draft, self._spelt(source, hypothesis, config, ()))
 
     def _search(
         self,
@@ -121,19 +90,20 @@ class SentenceTranslator:
         hypotheses, alarms = _search_again_where_needed(engine, sources, config, needs_links)
         return [
             [
-                self._found(source, hypothesis, config, (alarms[index],) if index in alarms else ())
+                self._spelt(source, hypothesis, config, (alarms[index],) if index in alarms else ())
                 for hypothesis in hypotheses[index]
             ]
             for index, source in enumerate(sources)
         ]
 
-    def _found(
+    def _spelt(
         self,
         source: list[int],
         hypothesis: Hypothesis,
         config: SearchConfig,
         flags: tuple[str, ...],
     ) -> _Found:
+        """Write a hypothesis as text, or as words where it is known where the model looked."""
         score = hypothesis.score(config.alpha)
         if hypothesis.attention is None:
             text = _CONTROLS.sub(" ", self.tokenizer.decode(hypothesis.pieces))
@@ -142,20 +112,20 @@ class SentenceTranslator:
         words = link_words(self.tokenizer.spell(source), spelt, hypothesis.attention)
         return _Found(join_words(words), words, score, flags)
 
-    def _finish(
+    def _made_good(
         self, drafts: Sequence[Draft], found: list[list[_Found]], config: SearchConfig
     ) -> list[list[Candidate]]:
-        """Make the candidates good; a sentence whose best cannot be is translated in parts."""
-        finished = [
-            [_finished(draft, candidate) for candidate in candidates]
-            for draft, candidates in zip(drafts, found, strict=True)
+        """Make good what was found; a sentence whose best cannot be is translated in parts."""
+        good = [
+            [_candidate(draft, each) for each in found_for_it]
+            for draft, found_for_it in zip(drafts, found, strict=True)
         ]
-        broken = [index for index, (best, *_) in enumerate(finished) if best is None]
+        broken = [index for index, (best, *_) in enumerate(good) if best is None]
         parts = self._in_parts([drafts[index] for index in broken], config)
         for index, candidate in zip(broken, parts, strict=True):
             score, flags = found[index][0].score, (*found[index][0].flags, *candidate.flags)
-            finished[index] = [candidate._replace(score=score, flags=tuple(dict.fromkeys(flags)))]
-        return [_distinct(filter(None, candidates))[: config.n_best] for candidates in finished]
+            good[index] = [candidate._replace(score=score, flags=tuple(dict.fromkeys(flags)))]
+        return [_distinct(filter(None, candidates))[: config.n_best] for candidates in good]
 
     def _in_parts(self, drafts: Sequence[Draft], config: SearchConfig) -> list[Candidate]:
         """Translate what stands between the spans, and leave the spans where they were."""
@@ -167,7 +137,7 @@ class SentenceTranslator:
         is_linked = [True] * len(sources)
         found = iter(self._search(self.engine_of_parts, sources, config, is_linked))
         return [
-            _joined(draft, {start: next(found)[0] for start, _ in _between(draft)})
+            _from_parts(draft, {start: next(found)[0] for start, _ in _between(draft)})
             for draft in drafts
         ]
 
@@ -201,7 +171,8 @@ def _worth(candidates: Sequence[Candidate]) -> tuple[bool, float]:
     return "untranslated" not in best.flags, best.score
 
 
-def _finished(draft: Draft, found: _Found) -> Candidate | None:
+def _candidate(draft: Draft, found: _Found) -> Candidate | None:
+    """Make good what was found for a draft; None if there is no telling how."""
     text: str | None = found.text or None
     if text and not draft.is_plain:
         text = draft.finish(found.words if found.words is not None else as_words(found.text))
@@ -229,7 +200,7 @@ def _between(draft: Draft) -> list[tuple[int, int]]:
     ]
 
 
-def _joined(draft: Draft, found: dict[int, _Found]) -> Candidate:
+def _from_parts(draft: Draft, found: dict[int, _Found]) -> Candidate:
     """Put parts and spans one after another; parts that bring a span of their own stay as read."""
     translated = {start: part.words for start, part in found.items() if part.words}
     words = _woven(draft, translated)
@@ -241,6 +212,7 @@ def _joined(draft: Draft, found: dict[int, _Found]) -> Candidate:
 
 
 def _woven(draft: Draft, translated: dict[int, list[Word]]) -> list[Word]:
+    """Write the words of the parts, by where they start, between the spans."""
     words: list[Word] = []
     at = 0
     for span in (*draft.spans, None):

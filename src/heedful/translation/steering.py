@@ -1,17 +1,22 @@
-"""Telling a search how to begin, and what else could stand in a place."""
+"""Telling a search how to begin, and what else could stand in a place.
+
+The field calls it prefix-constrained decoding, as interactive translation needs it.
+"""
 
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.tokenizer import Tokenizer
+from heedful.text.word_pieces import word_pieces
 from heedful.translation.draft import as_read, drafts_of, without_tags
-from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
+from heedful.translation.sentence import Candidate, SentenceTranslator
 
 
 class Steering(NamedTuple):
@@ -121,13 +126,11 @@ def find_alternatives(
     count: int,
 ) -> list[Alternative]:
     """Find other words for one of a sentence, likeliest first, and go on from each."""
-    from heedful.text.word_pieces import word_pieces  # numpy takes longer than a translation
-
     if not (drafts := drafts_of(source, tokenizer, glossary)):
         return []
     draft, ids = drafts[0], tokenizer.encode(as_read(without_tags(text), tokenizer))
     source_ids = tokenizer.encode(draft.shown)
-    words = word_pieces(tokenizer, ids).words
+    words = word_pieces(tokenizer.spell(ids)).words
     before = ids[: _start_of_word(tokenizer, ids, word)]
     likely = engine.next_pieces(source_ids, before)
     said = set(range(len(likely))) - {PAD, UNK, BOS, EOS}
@@ -141,7 +144,7 @@ def find_alternatives(
     finish = SentenceTranslator(tokenizer, engine).finish
     others: dict[str, Alternative] = {}
     for piece, (best, *_) in zip(first, found, strict=True):
-        new_words = word_pieces(tokenizer, best.pieces).words
+        new_words = word_pieces(tokenizer.spell(best.pieces)).words
         new = new_words[word] if word < len(new_words) else ""
         is_new = new != words[word] and new_words[:word] == words[:word]
         whole = Hypothesis(best.pieces, best.log_probability + likely[piece], best.is_finished)
@@ -151,10 +154,8 @@ def find_alternatives(
 
 
 def _start_of_word(tokenizer: Tokenizer, ids: Sequence[int], word: int) -> int:
-    from heedful.text.word_pieces import word_pieces
-
-    membership = word_pieces(tokenizer, ids).membership
-    return int(membership[word].argmax()) if len(membership) else 0
+    pieces = word_pieces(tokenizer.spell(ids)).pieces
+    return pieces[word][0] if pieces else 0
 
 
 def _likelihood(

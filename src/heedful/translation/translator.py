@@ -1,25 +1,27 @@
 """The translator: text in, Translation out."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice, pairwise, zip_longest
 from operator import not_
 from pathlib import Path
-from typing import TypedDict, Unpack, overload
+from typing import Unpack, overload
 
-from heedful.decoding.hypothesis import Sampling, SearchConfig
+from heedful.decoding.engine import Engine
+from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.machine.ahead import ahead
+from heedful.model.config import ModelConfig
 from heedful.storage.folder import ModelFolder
-from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 from heedful.translation.details import Details, join_details, read_details
 from heedful.translation.draft import without_tags
-from heedful.translation.sentence import Candidate, Engine, SentenceTranslator
+from heedful.translation.options import USUAL, Changes, Options
+from heedful.translation.sentence import Candidate, SentenceTranslator
 from heedful.translation.steering import Alternative, Steering, find_alternatives
 
 CHUNK = 512  # lines translated together, so that lengths can be matched
@@ -54,25 +56,6 @@ class Translation:
         return self.text
 
 
-class Options(TypedDict, total=False):
-    """How to translate. What is left out is as the model was made, or is not done."""
-
-    beam_size: int | None
-    """Hypotheses kept at every step; 1 is greedy search, which is faster."""
-    alpha: float | None
-    """α of the length penalty: how much it favours longer output."""
-    n_best: int
-    """Translations to return: the best, and so many less one as its alternatives."""
-    glossary: Mapping[str, str] | Glossary | None
-    """Terms and their translations."""
-    prefix: str
-    """What the translation is to begin with."""
-    sampling: Sampling | None
-    """Draw the translation by chance."""
-    details: bool
-    """Tell word by word how sure it is and what it translates."""
-
-
 class Translator:
     """A vocabulary and an engine, ready to translate."""
 
@@ -84,35 +67,32 @@ class Translator:
         self.search = search or SearchConfig()
 
     @overload
-    def translate(self, text: str, **options: Unpack[Options]) -> Translation: ...
+    def translate(
+        self, text: str, options: Options = USUAL, **changes: Unpack[Changes]
+    ) -> Translation: ...
     @overload
     def translate(
-        self, text: list[str] | tuple[str, ...], **options: Unpack[Options]
+        self,
+        text: list[str] | tuple[str, ...],
+        options: Options = USUAL,
+        **changes: Unpack[Changes],
     ) -> list[Translation]: ...
     def translate(
         self,
         text: str | list[str] | tuple[str, ...],
-        *,
-        beam_size: int | None = None,
-        alpha: float | None = None,
-        n_best: int = 1,
-        glossary: Mapping[str, str] | Glossary | None = None,
-        prefix: str = "",
-        sampling: Sampling | None = None,
-        details: bool = False,
+        options: Options = USUAL,
+        **changes: Unpack[Changes],
     ) -> Translation | list[Translation]:
         """Translate one text, or many at once, which is faster than one by one.
 
         A text may be of any length and kind. What is long is cut into sentences and put together
         again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
-        the glossary are translated as it says; `Options` has the rest.
+        the glossary are translated as it says. `Options` has the keywords: what is given by them
+        goes before what is given as options.
         """
         texts = [text] if isinstance(text, str) else list(text)
-        config = self.search_config(beam_size, alpha, n_best, sampling)
-        steering = Steering(prefix=prefix, sampling=sampling)
-        translations = self._translate(texts, config, _as_glossary(glossary), steering)
-        if details:
-            translations = self.with_details(translations)
+        options = replace(options, **changes)
+        translations = self._translate(texts, options, options.search_config(self.search))
         return translations[0] if isinstance(text, str) else translations
 
     def with_details(self, translations: Sequence[Translation]) -> list[Translation]:
@@ -128,17 +108,18 @@ class Translator:
         self,
         translation: Translation,
         word: int,
+        options: Options = USUAL,
         *,
         count: int = 5,
-        beam_size: int | None = None,
-        alpha: float | None = None,
-        glossary: Mapping[str, str] | Glossary | None = None,
+        **changes: Unpack[Changes],
     ) -> list[Alternative]:
         """Find what else could stand in place of a word, and how each translation would go on.
 
-        Words are those of the details, counted from 0.
+        Words are those of the details, counted from 0. Of the options beam size, alpha and glossary
+        are heeded.
         """
-        config = self.search_config(beam_size, alpha)
+        options = replace(replace(options, **changes), n_best=1, sampling=None)
+        config = options.search_config(self.search)
         first, end = 0, 0
         for source, text in translation.sentences:
             start = translation.text.index(text, end)
@@ -147,7 +128,7 @@ class Translator:
             if first <= word < past:
                 others = find_alternatives(
                     *(self.engine, self.tokenizer, source, text, word - first),
-                    *(config, _as_glossary(glossary), count),
+                    *(config, options.terms, count),
                 )
                 before, after = translation.text[:start], translation.text[end:]
                 return [other._replace(text=before + other.text + after) for other in others]
@@ -158,47 +139,28 @@ class Translator:
 
     def translate_as_found(self, texts: Sequence[str], *, beam_size: int) -> list[str]:
         """Translate lines just as the model says, which is what its training is judged by."""
-        config = self.search_config(beam_size)
+        config = Options(beam_size=beam_size).search_config(self.search)
         found = self.engine.search([self.tokenizer.encode(text) for text in texts], config)
         return [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
 
     def translate_lines(
-        self, lines: Iterable[str | None], **options: Unpack[Options]
+        self, lines: Iterable[str | None], options: Options = USUAL, **changes: Unpack[Changes]
     ) -> Iterator[Translation]:
         """Translate a stream of lines in order, in memory that does not grow with it.
 
         Lines are taken in by hundreds before the first comes out. Where they are long in coming,
         None among them says so: what there is comes out before the next is asked for.
         """
-        options["glossary"] = _as_glossary(options.get("glossary"))  # once for all of them
+        options = replace(options, **changes)
+        config = options.search_config(self.search)  # what cannot be is refused at once
 
         def translate(chunk: list[str]) -> list[Translation]:
-            return self.translate(chunk, **options)
+            return self._translate(chunk, options, config)
 
-        translated = ahead(translate, _chunks(lines), at_once=_CHUNKS_AT_ONCE)
-        yield from chain.from_iterable(translated)
-
-    def search_config(
-        self,
-        beam_size: int | None = None,
-        alpha: float | None = None,
-        n_best: int = 1,
-        sampling: Sampling | None = None,
-    ) -> SearchConfig:
-        """Return how to search: as is asked for, and else as the model was made to."""
-        if sampling and (beam_size or 1) > 1:
-            raise ConfigError(
-                f"sampling draws one translation, so the beam must be 1, got {beam_size}"
-            )
-        usual = 1 if sampling else self.search.beam_size
-        return SearchConfig(
-            beam_size=usual if beam_size is None else beam_size,
-            alpha=self.search.alpha if alpha is None else alpha,
-            n_best=n_best,
-        )
+        return chain.from_iterable(ahead(translate, _chunks(lines), at_once=_CHUNKS_AT_ONCE))
 
     def _translate(
-        self, texts: Sequence[str], config: SearchConfig, glossary: Glossary, steering: Steering
+        self, texts: Sequence[str], options: Options, config: SearchConfig
     ) -> list[Translation]:
         """Cut the texts into sentences, translate all of them together, and put them back."""
         for text in texts:
@@ -212,32 +174,30 @@ class Translator:
         ]
         # A text begins with the prefix, so its other sentences are translated without.
         is_steered = [
-            number == 0 or not steering.prefix for ranges in cuts for number in range(len(ranges))
+            number == 0 or not options.prefix for ranges in cuts for number in range(len(ranges))
         ]
-        free = steering._replace(prefix="")
-        first = self._candidates(compress(sentences, is_steered), config, glossary, steering)
-        later = self._candidates(compress(sentences, map(not_, is_steered)), config, glossary, free)
+        free = replace(options, prefix="")
+        first = self._candidates(compress(sentences, is_steered), options, config)
+        later = self._candidates(compress(sentences, map(not_, is_steered)), free, config)
         found = (next(first if steered else later) for steered in is_steered)
-        return [
+        translations = [
             _assembled(text, ranges, list(islice(found, len(ranges))))
             for text, ranges in zip(texts, cuts, strict=True)
         ]
+        return self.with_details(translations) if options.details else translations
 
     def _candidates(
-        self,
-        sentences: Iterable[str],
-        config: SearchConfig,
-        glossary: Glossary,
-        steering: Steering,
+        self, sentences: Iterable[str], options: Options, config: SearchConfig
     ) -> Iterator[list[Candidate]]:
         if not (chosen := list(sentences)):
             return iter(())
+        steering = Steering(options.prefix, options.sampling)
         engine, engine_of_parts = (
             wish.engine(self.engine, self.tokenizer)
             for wish in (steering, steering._replace(prefix=""))  # which would begin every part
         )
         translator = SentenceTranslator(self.tokenizer, engine, engine_of_parts)
-        found = translator.translate(chosen, config, glossary)
+        found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
         return iter(found)
@@ -257,7 +217,7 @@ def _assembled(
     if not sentences:
         return Translation(source=text, text=text, score=0.0)
     is_one = ranges == [(0, len(text))]
-    best, *others = sentences[0] if is_one else _joined(text, ranges, sentences)
+    best, *others = sentences[0] if is_one else _best_of_all(text, ranges, sentences)
     return Translation(
         source=text,
         text=best.text,
@@ -271,7 +231,7 @@ def _assembled(
     )
 
 
-def _joined(
+def _best_of_all(
     text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
 ) -> list[Candidate]:
     """Put the best candidates of all sentences together, then the second best, and so on."""
@@ -289,10 +249,6 @@ def _side_by_side(sentences: list[list[Candidate]]) -> Iterator[list[Candidate]]
     """Give the n-th candidate of every sentence; one that has fewer stays with its last."""
     for number in range(max(map(len, sentences))):
         yield [candidates[min(number, len(candidates) - 1)] for candidates in sentences]
-
-
-def _as_glossary(terms: Mapping[str, str] | Glossary | None) -> Glossary:
-    return terms if isinstance(terms, Glossary) else Glossary(terms or {})
 
 
 def _replaced(text: str, ranges: list[tuple[int, int]], sentences: list[str]) -> str:
@@ -313,13 +269,13 @@ def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
             yield None
 
 
-def load(folder: str | Path, engine: str | None = None) -> Translator:
+def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -> Translator:
     """Load a model folder and return what translates with it.
 
-    The engine is "ctranslate2", which is fast and needs no torch, or "pytorch", which is our own
-    model; by default the first, if the folder has been exported for it. It has two variants:
-    "exact" does not round to int8, so it finds what "pytorch" finds; and "shortlist" is faster in
-    bulk, since it scores likely pieces alone, but who shares a batch may show.
+    The engine is "ctranslate2", which needs no torch, or "pytorch", which is our own model; by
+    default the first, if the folder has been exported for it. "exact" is the first without rounding
+    to int8, so it finds what "pytorch" finds. With `fast`, the first scores likely pieces alone,
+    which is faster in bulk; but who shares a batch may show.
     """
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**model_folder.provenance()["search"])
@@ -329,28 +285,30 @@ def load(folder: str | Path, engine: str | None = None) -> Translator:
             f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
             f"{config.vocab_size}; the files come from different models"
         )
-    return Translator(tokenizer, _load_engine(model_folder, engine), search)
+    return Translator(tokenizer, _load_engine(model_folder, config, engine, fast), search)
 
 
-def _load_engine(folder: ModelFolder, name: str | None) -> Engine:
+def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fast: bool) -> Engine:
     if name is not None:
-        refuse_other("engine", name, ("ctranslate2", "exact", "shortlist", "pytorch"))
+        refuse_other("engine", name, ("ctranslate2", "exact", "pytorch"))
+    if fast and name in ("exact", "pytorch"):
+        raise ConfigError(
+            f"fast is for the engine 'ctranslate2', got '{name}'; leave out one of the two"
+        )
     is_exported = folder.ctranslate2.is_dir()
-    if name not in (None, "pytorch") and not is_exported:
+    if (fast or name not in (None, "pytorch")) and not is_exported:
         raise ModelFolderError(
             f"{folder.path} has no ctranslate2 folder; make it with: heedful export {folder.path}"
         )
     if is_exported and name != "pytorch":
         from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-        from heedful.decoding.layout import exact_layout
 
-        if name == "shortlist" and not folder.shortlist_file.exists():
+        if fast and not folder.shortlist_file.exists():
             raise ModelFolderError(
                 f"{folder.path} has no shortlist, which training leaves, and heedful export while "
-                "its training folder is there; take another engine"
+                "its training folder is there; translate without fast"
             )
-        layout = exact_layout() if name == "exact" else None
-        return CTranslate2Engine(folder, layout, shortlist=name == "shortlist")
+        return CTranslate2Engine(folder, config, exact=name == "exact", fast=fast)
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
