@@ -34,7 +34,10 @@ class Engine(Protocol):
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> list[Reading]:
-        """Tell how likely each piece of given translations is, and where the model looks."""
+        """Tell how likely each piece of given translations is, and where the model looks.
+
+        So it reads in training too: every piece after those that are given (teacher forcing).
+        """
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Return the log-probability of every piece after a prefix."""

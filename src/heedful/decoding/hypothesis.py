@@ -56,14 +56,14 @@ class SearchConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Draw each piece by chance instead of searching for the likeliest text."""
+    """Draw each piece by chance (sampling) instead of searching for the likeliest text."""
 
     temperature: float = 1.0
     """Below 1, likely pieces become likelier yet; above 1, all become more alike."""
     top_k: int = 0
     """Draw from so many of the likeliest pieces; 0 is all."""
     top_p: float = 1.0
-    """Draw from the likeliest pieces that make up this probability; 1 is all."""
+    """Draw from the likeliest pieces of this probability (nucleus sampling); 1 is all."""
     seed: int | None = None
     """The same texts with the same seed are translated the same again."""
 

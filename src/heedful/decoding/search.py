@@ -47,7 +47,7 @@ def sample(
     dice: Sequence[Random],
     no_repeat: int = 0,
 ) -> list[Hypothesis]:
-    """Draw the next piece of every sentence, by dice of its own, until it is EOS (sampling)."""
+    """Draw the next piece of every sentence, by dice of its own, until it is EOS."""
 
     def draw(
         log_probabilities: Float[Tensor, "rows vocab"], sentences: Int[Tensor, " rows"]
@@ -102,7 +102,7 @@ def _follow(
 
 @dataclass(frozen=True)
 class Forced:
-    """A state whose next pieces are given, for as long as they are not PAD."""
+    """A state whose next pieces are given (forced decoding), for as long as they are not PAD."""
 
     state: Any
     given: Int[Tensor, "rows length"]
@@ -172,7 +172,8 @@ def forbid_repeats(
 ) -> Float[Tensor, "rows vocab"]:
     """Leave no probability to pieces that would write `size` pieces in a row a second time.
 
-    Nor to ending before anything is written. What is forced, and so all that there is, stays.
+    That is n-gram blocking. Nor is any left to ending before something is written. What is forced,
+    and so all that there is, stays.
     """
     if not size or 1 < written.size(1) < size:
         return log_probabilities

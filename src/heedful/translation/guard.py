@@ -1,4 +1,4 @@
-"""Telling when a search went wrong: loops, and output of absurd length."""
+"""Telling when a search went wrong: loops, and output of absurd length (degenerate output)."""
 
 from collections.abc import Sequence
 from typing import Literal

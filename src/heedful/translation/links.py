@@ -1,4 +1,4 @@
-"""From where each piece looked to which word translates which."""
+"""From where each piece looked to which word translates which: alignment by attention."""
 
 from collections.abc import Sequence
 from itertools import accumulate

@@ -1,4 +1,7 @@
-"""Telling a search how to begin, and what else could stand in a place."""
+"""Telling a search how to begin, and what else could stand in a place.
+
+The field calls it prefix-constrained decoding, as interactive translation needs it.
+"""
 
 import math
 from collections.abc import Sequence
