@@ -28,8 +28,6 @@ from heedful.storage.folder import ModelFolder
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
 _MANY = 128  # sources that are worth a shortlist
-
-
 _BATCHES: dict[str, Any] = {  # how to cut what is put in the queue, which may be of any length
     "max_batch_size": 512,  # source pieces
     "batch_type": "tokens",
