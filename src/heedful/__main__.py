@@ -1,35 +1,85 @@
 """The way in, for `heedful` and `python -m heedful`."""
 
 import os
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from heedful.errors import HeedfulError
+
+
+class _Terminated(BaseException):
+    """SIGTERM, raised so that what is half-written is cleared away."""
 
 
 def main() -> None:
     """Run the command line; an error of the user's is one line and exit code 2."""
     _open_what_is_closed()
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    received = _raised_when_received()
     try:
         _run(sys.argv[1:])
         sys.stdout.flush()
     except HeedfulError as error:
         print(f"heedful: {error}", file=sys.stderr)
+        if error.exit_code > 128:
+            _end_at_once(error.exit_code)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
     except BrokenPipeError:  # whoever read our output has seen enough, as `head` does
         _write_no_more()
         sys.exit(141)
-    except OSError as error:
+    except BaseException as error:
+        if received:
+            _end_at_once(128 + received[-1])
+        _tell_of_lost_output(error)
+        raise
+
+
+def _raised_when_received() -> list[int]:
+    """Turn SIGINT and SIGTERM into exceptions, and list which have come."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        received.append(number)
+        if _is_importing(frame):
+            _end_at_once(128 + number)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as in the background of a script
+            signal.signal(number, interrupt)
+    return received
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether modules are being loaded, of which some abort when an exception comes upon them."""
+    while frame:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _tell_of_lost_output(error: BaseException) -> None:
+    """End with a line where nothing can be written any more."""
+    if isinstance(error, OSError):
         try:
             print(flush=True)
         except OSError:
             _write_no_more()
             print(f"heedful: the output cannot be written, {error.strerror}", file=sys.stderr)
             sys.exit(2)
-        raise
+
+
+def _end_at_once(code: int) -> NoReturn:
+    """Leave without waiting for threads that are still at work: a signal has asked for that."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody reads it
+            stream.flush()
+    os._exit(code)
 
 
 def _open_what_is_closed() -> None:

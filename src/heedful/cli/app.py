@@ -4,17 +4,35 @@ import sys
 from collections import deque
 from itertools import tee
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from heedful import __version__
 from heedful.errors import ConfigError, MissingExtraError, refuse_other
 
+
+class _PastTyperError(Exception):
+    """Carries past typer what it would end the program for, each in its own way."""
+
+
+class _Verbs(TyperGroup):
+    """The verbs, whose interruptions and closed pipes are the program's own matter."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb that was named."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, BrokenPipeError) as error:
+            raise _PastTyperError from error
+
+
 app = typer.Typer(
+    cls=_Verbs,
     help="Train, look inside and ship the Transformer of 'Attention Is All You Need'.",
     epilog="Try it: heedful demo",
     no_args_is_help=True,
@@ -337,6 +355,8 @@ def run() -> None:
     """Run the verb that was named; a command that cannot be understood is an error like others."""
     try:
         app(standalone_mode=False, prog_name="heedful")
+    except _PastTyperError as carrier:
+        raise cast(BaseException, carrier.__cause__) from None
     except typer.Abort as error:
         raise KeyboardInterrupt from error
     except TyperException as error:
@@ -344,4 +364,5 @@ def run() -> None:
             sys.exit(2)  # the help was shown, for lack of a verb
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "heedful"
-        raise ConfigError(f"{message.rstrip('.')}; see: {command} --help") from error
+        hint = "; text that begins with - goes after --" if "No such option" in message else ""
+        raise ConfigError(f"{message.rstrip('.')}{hint}; see: {command} --help") from error

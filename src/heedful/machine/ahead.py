@@ -26,4 +26,5 @@ def ahead(
             while len(begun) > (0 if item is None else at_once):
                 yield begun.popleft().result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Not waiting: it may be the pool's own thread that clears away an abandoned generator.
+        pool.shutdown(wait=False, cancel_futures=True)
