@@ -10,6 +10,7 @@ from heedful.runs.events import Finished, Prepared, Started, Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.checkpoint import Checkpoints, load_model
+from heedful.storage.outputs import mark
 from heedful.training.averaging import running_means
 from heedful.training.trainer import Step
 
@@ -147,11 +148,12 @@ def test_bfloat16_is_refused_before_anything_is_done_where_there_is_none(corpus,
 
 
 def test_a_damaged_recipe_in_the_folder_is_named(corpus, recipe_file, tmp_path):
-    (tmp_path / "model").mkdir()
+    recipe = load_recipe(recipe_file, **corpus)
+    next(train_model(recipe, tmp_path / "model"))
     (tmp_path / "model" / "recipe.toml").write_text("garbage[")
 
     with pytest.raises(ModelFolderError, match=r"recipe\.toml: damaged, .*; choose another folder"):
-        next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+        next(train_model(recipe, tmp_path / "model"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(corpus, recipe_file, tmp_path):
@@ -184,6 +186,7 @@ def test_another_recipe_for_a_started_run_is_refused_naming_the_difference(
 
 def test_a_run_killed_while_it_wrote_its_recipe_goes_on(corpus, recipe_file, tmp_path):
     (tmp_path / "model" / "training").mkdir(parents=True)
+    mark(tmp_path / "model" / "training")
     (tmp_path / "model" / "recipe.toml.partial").write_text("[data]\nsour")
 
     event = next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))

@@ -4,11 +4,11 @@ import shutil
 import pytest
 
 import heedful
-from heedful.errors import ModelFolderError, StorageError
+from heedful.errors import ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.storage.checkpoint import load_model
-from heedful.storage.folder import ModelFolder, folder_written_whole, write_atomically
+from heedful.storage.folder import ModelFolder
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
@@ -123,40 +123,3 @@ def test_an_empty_vocabulary_is_named(copy):
 
     with pytest.raises(ModelFolderError, match=r"as a vocabulary \(the file is empty\)"):
         heedful.load(copy.path)
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "notes.txt"
-    write_atomically(path, "first")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk gone")))
-
-    with pytest.raises(
-        StorageError, match=r"notes.txt: cannot be written, disk gone; nothing saved is lost"
-    ):
-        write_atomically(path, "second")
-
-    assert path.read_text() == "first"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_folder_written_whole_takes_the_place_of_the_one_before(tmp_path):
-    (tmp_path / "export").mkdir()
-    (tmp_path / "export" / "before").touch()
-
-    with folder_written_whole(tmp_path / "export") as partial:
-        (partial / "after").touch()
-
-    assert [file.name for file in tmp_path.rglob("*")] == ["export", "after"]
-
-
-def test_a_folder_that_cannot_be_written_leaves_the_one_before(tmp_path):
-    (tmp_path / "export").mkdir()
-    (tmp_path / "export" / "before").touch()
-
-    with (
-        pytest.raises(StorageError, match=r"export: cannot be written, No such file .*; make room"),
-        folder_written_whole(tmp_path / "export") as partial,
-    ):
-        (partial / "gone" / "after").touch()
-
-    assert [file.name for file in tmp_path.rglob("*")] == ["export", "before"]

@@ -197,6 +197,7 @@ def translate(
             interactive=interactive,
             resume=resume,
             options=options,
+            glossary_file=glossary,
         )
     )
 
@@ -235,7 +236,7 @@ def evaluate(
     translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
     texts, written = tee(map(str, translations))
     if output:
-        write_lines(output, written)
+        write_lines(output, written, [model, source, *([target] if target else [])])
     scores = evaluate(list(texts), references, tokenize=tokenize)
     say(Console(), *score_lines(scores))
 

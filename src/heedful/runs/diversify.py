@@ -44,6 +44,7 @@ def diversify(
         output,
         lambda lines: diversified(lines, *translators, limit),
         about,
+        read_with=(forward, backward),
         resume=resume,
         stop=stop,
     )

@@ -24,7 +24,8 @@ from heedful.runs.events import Finished, Validation
 from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
-from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import write_atomically
 from heedful.training.averaging import running_means
 from heedful.translation.translator import Translator
 
