@@ -575,3 +575,4 @@ def test_too_little_memory_for_the_largest_batch_shows_at_once(command, tmp_path
     assert re.match(r"heedful: .*: out of memory with batches of 100,000 tokens; lower", err)
     assert err.count("\n") == 1
     assert "step" not in out.replace("60 steps", "")
+    assert not command.out.exists()

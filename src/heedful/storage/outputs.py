@@ -72,7 +72,7 @@ def list_contents(folder: Path) -> None:
     """Note in the mark of a folder what has been made in it."""
     names = sorted(str(path.relative_to(folder)) for path in _contents(folder))
     with (folder / MARK).open("a", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{name}\n" for name in names)
+        file.writelines(f"{name}\n" for name in names if name != MARK)
 
 
 def is_marked(folder: Path) -> bool:
@@ -81,25 +81,20 @@ def is_marked(folder: Path) -> bool:
 
 
 def is_free(folder: Path) -> bool:
-    """Whether nothing is there, or at most an empty folder, or one whose mark was cut short."""
-    if not os.path.lexists(folder):
-        return True
-    if not folder.is_dir():
-        return False
-    names = [path.name for path in folder.iterdir()]
-    return not names or (names == [MARK] and _SENTENCE.startswith(_read_mark(folder, "no mark")))
+    """Whether nothing is there, or an empty folder."""
+    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def refuse_foreign(folder: Path) -> None:
     """Refuse to replace or delete a folder in which there is anything that we did not make."""
     if is_free(folder):
         return
-    listed = set(_read_mark(folder).removeprefix(_SENTENCE).splitlines())
     if not folder.is_dir() or folder.is_symlink():
         raise not_ours(folder)
-    is_ours = is_marked(folder)
+    marked, *listed = _read_mark(folder).splitlines() or [""]
+    known = {MARK, *listed} if f"{marked}\n" == _SENTENCE else set()
     for path in _contents(folder):
-        if not is_ours or str(path.relative_to(folder)) not in listed:
+        if str(path.relative_to(folder)) not in known:
             raise not_ours(path)
 
 
@@ -110,23 +105,19 @@ def not_ours(path: Path) -> ModelFolderError:
     )
 
 
-def _read_mark(folder: Path, otherwise: str = "") -> str:
+def _read_mark(folder: Path) -> str:
     path = folder / MARK
     try:
-        if not is_plain_file(path):
-            return otherwise
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8") if is_plain_file(path) else ""
     except (OSError, UnicodeDecodeError):
-        return otherwise
+        return ""
 
 
 def _contents(folder: Path) -> Iterator[Path]:
-    """Yield what is in a folder and those below it, its mark aside; links are not followed."""
+    """Yield what is in a folder and those below it; links are not followed."""
     for parent, folders, files in os.walk(folder):
         for name in sorted(folders) + sorted(files):
-            path = Path(parent, name)
-            if path != folder / MARK:
-                yield path
+            yield Path(parent, name)
 
 
 def _refuse_inputs(path: Path, written: Iterable[Path], inputs: Iterable[Path]) -> None:
