@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from heedful.errors import HeedfulError
+from heedful.errors import HeedfulError, printable
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
         _run(sys.argv[1:])
         sys.stdout.flush()
     except HeedfulError as error:
-        print(f"heedful: {error}", file=sys.stderr)
+        print(f"heedful: {printable(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

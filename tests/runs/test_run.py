@@ -1,10 +1,10 @@
-import json
 from itertools import islice, takewhile
 from pathlib import Path
 
 import pytest
 import torch
 
+import heedful
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.runs.events import Finished, Prepared, Started, Validation
 from heedful.runs.recipe import load_recipe
@@ -43,19 +43,13 @@ def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
 def test_provenance_names_data_versions_seed_and_scores_with_signatures(model_folder):
     provenance = model_folder.provenance()
 
-    assert [file["name"] for file in provenance["data"]["files"]] == ["train.low", "train.up"]
-    assert all(len(file["sha256"]) == 64 for file in provenance["data"]["files"])
-    assert provenance["versions"].keys() >= {"python", "heedful", "torch", "sentencepiece"}
-    assert provenance["training"]["steps"] == 6
-    assert provenance["training"]["seed"] == 2017
-    assert [score["name"] for score in provenance["scores"]] == [
-        "BLEU",
-        "chrF2",
-        "TER",
-        "exact match",
-    ]
-    assert all(score["signature"] for score in provenance["scores"])
-    assert str(model_folder.path) not in json.dumps(provenance)
+    assert [file.name for file in provenance.data.files] == ["train.low", "train.up"]
+    assert all(len(file.sha256) == 64 for file in provenance.data.files)
+    assert provenance.versions.heedful == heedful.__version__
+    assert (provenance.training.steps, provenance.training.seed) == (6, 2017)
+    assert [score.name for score in provenance.scores] == ["BLEU", "chrF2", "TER", "exact match"]
+    assert all(score.signature for score in provenance.scores)
+    assert str(model_folder.path) not in model_folder.provenance_file.read_text()
 
 
 @pytest.mark.parametrize(("losses", "num_averaged"), [([5.0, 4.0], 2), ([4.0, 5.0], 1)])

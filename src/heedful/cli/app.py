@@ -297,7 +297,7 @@ def info(model: ModelArgument) -> None:
 
     heedful info model/
     """
-    from heedful.storage.card import info_table
+    from heedful.cli.info import info_table
     from heedful.storage.folder import ModelFolder
 
     folder = ModelFolder(model)

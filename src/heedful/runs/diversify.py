@@ -99,9 +99,8 @@ def _refuse_same_direction(forward: Path, backward: Path) -> None:
 
 
 def _checksums(model: Path) -> list[str]:
-    files = ModelFolder(model).provenance()["data"]["files"]
-    return [file["sha256"] for file in files[:2]]
+    return [file.sha256 for file in ModelFolder(model).provenance().data.files[:2]]
 
 
 def _created(model: Path) -> str:
-    return str(ModelFolder(model).provenance()["created"])
+    return ModelFolder(model).provenance().created

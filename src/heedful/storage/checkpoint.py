@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from heedful.errors import DamagedError, ModelFolderError, StorageError
+from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.storage.folder import ModelFolder
 from heedful.storage.outputs import PARTIAL, is_plain_file, not_ours
@@ -33,18 +34,32 @@ def save_model(folder: ModelFolder, model: Transformer) -> None:
 
 def load_model(folder: ModelFolder) -> Transformer:
     """Read a trained network, ready to translate."""
-    model = Transformer(folder.config())
-    if not folder.weights_file.exists():
+    config = folder.config()
+    if not folder.weights_file.is_file():
         raise ModelFolderError(f"{folder.path} has no {folder.weights_file.name}; copy it again")
-    weights = _load_tensors(folder.weights_file)
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if expected != {name: tensor.shape for name, tensor in weights.items()}:
+    if _shapes(config) != _saved_shapes(folder.weights_file):  # before any memory is asked for
         raise ModelFolderError(
             f"{folder.weights_file}: the weights do not fit {folder.config_file.name}; "
             "the files come from different models"
         )
-    model.load_state_dict(weights)
+    model = Transformer(config)
+    model.load_state_dict(_load_tensors(folder.weights_file))
     return model.eval()
+
+
+def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    with torch.device("meta"):  # on which nothing takes room
+        weights = Transformer(config).state_dict()
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
+
+
+def _saved_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = file.keys()  # not a dict
+            return {name: tuple(file.get_slice(name).get_shape()) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise _damaged_weights(path, error) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +213,11 @@ def _load_tensors(path: Path) -> dict[str, Tensor]:
         with torch.no_grad():
             return load_file(path)
     except (SafetensorError, OSError) as error:
-        raise ModelFolderError(f"{path}: damaged weights ({error}); copy it again") from error
+        raise _damaged_weights(path, error) from error
+
+
+def _damaged_weights(path: Path, error: Exception) -> ModelFolderError:
+    return ModelFolderError(f"{path}: damaged weights ({error}); copy it again")
 
 
 def _head(path: Path) -> bytes:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,13 @@ from typing import Any
 from heedful.errors import HeedfulError, ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
+from heedful.storage.documents import read_record, read_whole_record, refuse_odd_file
 from heedful.storage.outputs import MARK, is_free, is_marked, mark, not_ours
+from heedful.storage.provenance import Provenance
 from heedful.storage.writing import folder_locked, has_lock, make_folder, remove_folder
 from heedful.text.tokenizer import Tokenizer
+
+_LARGEST_VOCABULARY = 1 << 28  # bytes; a million pieces take a tenth
 
 
 class ModelFolder:
@@ -69,42 +72,28 @@ class ModelFolder:
 
     def config(self) -> ModelConfig:
         """Read the sizes of the network."""
-        document = self._read_json(self.config_file)
-        known = {field.name for field in fields(ModelConfig)}
-        if unknown := sorted(document.keys() - known):
-            raise ModelFolderError(
-                f"{self.config_file}: unknown name '{unknown[0]}'; "
-                "the model was made by a newer heedful, so upgrade"
-            )
-        try:
-            return ModelConfig(**document)
-        except (TypeError, HeedfulError) as error:
-            raise ModelFolderError(f"{self.config_file}: {error}") from error
+        self._require(self.config_file)
+        return read_whole_record(ModelConfig, self.config_file)
 
     def tokenizer(self) -> Tokenizer:
         """Read the vocabulary."""
         self._require(self.tokenizer_file)
+        refuse_odd_file(self.tokenizer_file, most_bytes=_LARGEST_VOCABULARY)
         return Tokenizer.load(self.tokenizer_file)
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Read what the model was made from, how, and how well it did."""
-        provenance = self._read_json(self.provenance_file)
-        needed = {"created", "versions", "machine", "data", "model", "training", "search", "scores"}
-        if missing := sorted(needed - provenance.keys()):
-            raise ModelFolderError(
-                f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
-            )
-        return provenance
+        self._require(self.provenance_file)
+        return read_record(Provenance, self.provenance_file)
 
     def alignment_head(self, config: ModelConfig) -> AlignmentHead:
         """Read which attention aligns words; a folder that does not say gets the usual one."""
         if not self.alignment_file.exists():
             return usual_head(config)
-        document = self._read_json(self.alignment_file)
+        head = read_whole_record(AlignmentHead, self.alignment_file)
         try:
-            head = AlignmentHead(**document)
             head.check(config)
-        except (TypeError, HeedfulError) as error:
+        except HeedfulError as error:
             raise ModelFolderError(f"{self.alignment_file}: {error}") from error
         return head
 
@@ -120,16 +109,6 @@ class ModelFolder:
         if not all(isinstance(it, dict) and isinstance(it.get("name"), str) for it in diagnoses):
             raise not_ours(self.diagnoses_file)
         return diagnoses
-
-    def _read_json(self, path: Path) -> dict[str, Any]:
-        self._require(path)
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelFolderError(f"{path}: damaged, {error}; train or copy it again") from error
-        if not isinstance(document, dict):
-            raise ModelFolderError(f"{path}: damaged, not a JSON object; train or copy it again")
-        return document
 
     def _require(self, path: Path) -> None:
         if not self.path.is_dir():
