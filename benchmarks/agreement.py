@@ -17,7 +17,7 @@ def agreement_table(folder: ModelFolder, texts: Sequence[str], references: Seque
     Each sentence is also translated by itself: who shares a batch should not show.
     """
     tokenizer = folder.tokenizer()
-    usual = SearchConfig(**folder.provenance()["search"])
+    usual = SearchConfig(**vars(folder.provenance().search))
     sources = [tokenizer.encode(text) for text in texts]
     engines: dict[str, Engine] = {
         "PyTorch": PyTorchEngine.load(folder),

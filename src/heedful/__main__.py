@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from heedful.errors import HeedfulError
+from heedful.errors import HeedfulError, printable
 
 
 class _Terminated(BaseException):
@@ -24,7 +24,7 @@ def main() -> None:
         _run(sys.argv[1:])
         sys.stdout.flush()
     except HeedfulError as error:
-        print(f"heedful: {error}", file=sys.stderr)
+        print(f"heedful: {printable(str(error))}", file=sys.stderr)
         if error.exit_code > 128:
             _end_at_once(error.exit_code)
         sys.exit(error.exit_code)

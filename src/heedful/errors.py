@@ -65,6 +65,13 @@ class MissingExtraError(HeedfulError):
     """A part of heedful that was not installed."""
 
 
+def printable(text: str) -> str:
+    """Spell out what a terminal would obey or not show, such as escapes and line ends."""
+    return "".join(
+        it if it.isprintable() else it.encode("unicode_escape").decode("ascii") for it in text
+    )
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """Suggest the closest known name, or list them all."""
     from difflib import get_close_matches  # seldom needed

@@ -538,6 +538,13 @@ def test_no_text_at_all_is_refused(heedful, model_folder, monkeypatch):
     assert "no text to translate; give it as an argument, by --input or by a pipe" in err
 
 
+def test_an_error_is_one_line_whatever_it_names(heedful, tmp_path):
+    _, _, err = heedful("translate", tmp_path / "no\nwhere\x1b[2J", "a")
+
+    assert err.count("\n") == 1
+    assert r"no\nwhere\x1b[2J: no such model folder" in err
+
+
 def test_info_reads_like_the_provenance(heedful, model_folder):
     _, out, _ = heedful("info", model_folder.path)
 

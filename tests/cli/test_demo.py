@@ -37,5 +37,5 @@ def test_the_demo_goes_from_nothing_to_a_map_of_attention(tmp_path, monkeypatch)
 def test_the_demo_says_in_a_line_where_it_cannot_write(tmp_path):
     (tmp_path / "file").touch()
 
-    with pytest.raises(StorageError, match=r"file/data: cannot be made, Not a directory"):
+    with pytest.raises(StorageError, match=r"file: cannot be made, File exists"):
         run_demo(tmp_path / "file", "de", Console(file=io.StringIO()))

@@ -1,3 +1,4 @@
+import errno
 import os
 import re
 import signal
@@ -11,7 +12,7 @@ import pytest
 
 from heedful.cli.translate import Task, translate
 from heedful.decoding.hypothesis import Hypothesis
-from heedful.errors import ConfigError, StoppedError, StorageError
+from heedful.errors import ConfigError, StoppedError
 from heedful.storage import partial_file
 from heedful.text.glossary import Glossary
 from heedful.translation import translator as translator_module
@@ -155,14 +156,40 @@ def test_a_damaged_part_is_not_gone_on_with(files, monkeypatch, change):
         translate_file(*files, shout, {}, resume=True)
 
 
-@pytest.mark.parametrize("notes", ["[]", '{"bytes": 0}', '{"about": 1, "bytes": 0, "inputs": 0}'])
-def test_damaged_notes_are_not_gone_on_with(files, notes):
+@pytest.mark.parametrize(
+    "note",
+    [
+        "[]",
+        "x",
+        "[" * 100_000,
+        '{"bytes": 0}',
+        '{"about": 1}',
+        '{"inputs": Infinity, "bytes": 0}',
+        '{"inputs": -5, "bytes": 0}',
+        '{"inputs": 1e30, "bytes": 0}',
+        '{"inputs": 1, "bytes": 1.0}',
+        '{"inputs": 1, "bytes": 999999}',
+    ],
+)
+def test_damaged_notes_are_not_gone_on_with(files, note):
     with pytest.raises(Interrupted):
         translate_file(*files, shout_until(10), {})
-    files[1].with_name("out.txt.progress.json").write_text(notes)
+    with files[1].with_name("out.txt.progress.json").open("a") as notes:
+        notes.write(f"{note}\n")
 
     with pytest.raises(ConfigError, match=r"partial: damaged or gone; remove"):
         translate_file(*files, shout, {}, resume=True)
+
+
+def test_a_note_that_was_cut_off_is_passed_over(files):
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(10), {})
+    with files[1].with_name("out.txt.progress.json").open("a") as notes:
+        notes.write('{"inputs": 5, "byt')
+
+    translate_file(*files, shout, {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
 
 
 def test_an_error_leaves_nothing_half_written(files):
@@ -259,20 +286,20 @@ def test_a_folder_is_refused_as_output_before_the_work(files, tmp_path):
 
 def test_a_disk_that_is_full_loses_no_translations(files, monkeypatch):
     monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
-    write, notes = partial_file.write_atomically, iter([None, None])
+    sync, room = os.fsync, iter(range(7))
 
-    def write_twice(*arguments):
-        if next(notes, "full") == "full":
-            raise StorageError("no space left")
-        write(*arguments)
+    def full(file):
+        if next(room, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(file)
 
-    monkeypatch.setattr(partial_file, "write_atomically", write_twice)
-    with pytest.raises(StorageError, match="no space left"):
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ConfigError, match=r"out.txt: cannot be written, No space left on device"):
         translate_file(*files, shout, {})
-    monkeypatch.setattr(partial_file, "write_atomically", write)
+    monkeypatch.setattr("os.fsync", sync)
     seen: list[str] = []
 
     translate_file(*files, lambda lines: shout(_noting(lines, seen)), {}, resume=True)
 
     assert files[1].read_text() == SHOUTED
-    assert len(seen) == 3_000 - CHUNK
+    assert len(seen) == 3_000 - 2 * CHUNK

@@ -12,6 +12,7 @@ from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ConfigError, ModelFolderError
+from heedful.storage import documents
 from heedful.storage.folder import ModelFolder
 
 
@@ -180,13 +181,13 @@ def test_the_exact_engine_finds_what_pytorch_finds(model_folder):
 
 
 def test_what_a_folder_says_of_its_model_is_read_once(model_folder, monkeypatch):
-    read, read_json = [], ModelFolder._read_json
+    read, read_document = [], documents.read_document
 
-    def note(folder, path):
+    def note(path):
         read.append(path.name)
-        return read_json(folder, path)
+        return read_document(path)
 
-    monkeypatch.setattr(ModelFolder, "_read_json", note)
+    monkeypatch.setattr(documents, "read_document", note)
 
     heedful.load(model_folder.path)
 

@@ -36,6 +36,8 @@ def test_a_misspelt_preset_is_refused_with_its_nearest_neighbour():
     [
         ({"num_heads": 7}, r"num_heads must divide d_model, but 512 / 7 leaves 1; or give d_k"),
         ({"num_layers": 0}, r"num_layers must be at least 1, got 0"),
+        ({"num_layers": 10**9}, r"num_layers must be at most 1,000, got 1,000,000,000"),
+        ({"d_ff": 10**18}, r"d_ff must be at most 1,048,576, got 1,000,000,000,000,000,000"),
         ({"d_model": 9, "num_heads": 3}, r"d_model must be even to pair sines with cosines, got 9"),
         ({"d_k": -1}, r"d_k must not be negative, got -1"),
         ({"dropout": 1.0}, r"dropout must be from 0 to 0.99, got 1.0"),

@@ -348,7 +348,7 @@ def test_what_is_said_is_written_down_once_and_listed_in_the_provenance(tmp_path
 
     assert [diagnosis.name for diagnosis in said] == ["source and target swapped"]
     assert [past["name"] for past in folder.diagnoses()] == ["source and target swapped"]
-    assert folder.provenance()["diagnoses"] == folder.diagnoses()
+    assert folder.provenance().diagnoses == folder.diagnoses()
 
 
 @pytest.mark.slow

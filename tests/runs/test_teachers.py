@@ -44,7 +44,7 @@ def test_two_teachers_train_then_translate_and_then_the_model_trains(events):
         *("backward", *[Step] * 4, Finished),
         *("translating", "model", *[Step] * 6, Finished),
     ]
-    assert events[-1].folder.provenance()["training"]["teacher_steps"] == 4
+    assert events[-1].folder.provenance().training.teacher_steps == 4
 
 
 class Emphatic(Translator):
@@ -74,7 +74,7 @@ def test_the_model_learns_from_its_pairs_and_what_the_teachers_add_to_them(
     assert set(read_pairs(model.corpus / "train.tsv")) == own | {
         pair for a, b in own for pair in ((a, f"{a} !"), (f"{b} !", b))
     }
-    assert {file["name"] for file in model.provenance()["data"]["files"]} == {
+    assert {file.name for file in model.provenance().data.files} == {
         "train.low",
         "train.up",
     }

@@ -111,7 +111,7 @@ def test_the_folder_tells_what_was_chosen_and_what_was_promised(recipe, tmp_path
     assert (chosen.training.steps, chosen.training.minutes) == (0, MINUTES)
     assert chosen.training.schedule == "linear"
     assert chosen.training.validate_every == 2  # as the recipe states
-    assert finished.folder.provenance()["training"]["minutes_given"] == MINUTES
+    assert finished.folder.provenance().training.minutes_given == MINUTES
     assert "0.5 of 0.5 minutes" in finished.folder.card_file.read_text()
 
 

@@ -5,8 +5,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import save
 
-from heedful.errors import DamagedError, StorageError
+from heedful.errors import DamagedError, ModelFolderError, StorageError
 from heedful.storage.checkpoint import Checkpoint, Checkpoints, TrainingState
 
 
@@ -101,7 +102,7 @@ def test_the_newest_whole_state_is_found_and_damaged_ones_are_named_and_removed(
     for step in (10, 20, 30):
         checkpoints.save(state(step))
     for step in (20, 30):
-        checkpoints.at(step).path.write_bytes(b"nonsense")
+        os.truncate(checkpoints.at(step).path, 50)
 
     found, damage = checkpoints.newest()
 
@@ -126,11 +127,48 @@ def test_when_none_is_whole_none_is_found(checkpoints):
 
 def test_what_a_killed_write_left_behind_is_removed(checkpoints):
     checkpoints.save(state(10))
-    (checkpoints.folder / "step-000000020.safetensors.partial").write_bytes(b"half")
+    (checkpoints.folder / "step-000000020.safetensors.partial").write_bytes(
+        checkpoints.at(10).path.read_bytes()[:99]
+    )
 
     checkpoints.newest()
 
     assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000010.safetensors"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "step-000000010.safetensors",
+        "interrupted.safetensors",
+        "interrupted.safetensors.partial",
+        "step-000000020.safetensors.partial",
+    ],
+)
+def test_what_is_called_like_a_state_of_ours_and_is_none_is_refused_and_stays(checkpoints, name):
+    checkpoints.save(state(10))
+    foreign = checkpoints.folder / name
+    foreign.write_bytes(save({"weight": torch.ones(2)}, {"format": "pt"}))
+
+    with pytest.raises(ModelFolderError, match=rf"{name} was not made by heedful"):
+        checkpoints.newest()
+
+    assert foreign.exists()
+
+
+def test_what_others_left_beside_the_states_is_not_looked_at(checkpoints):
+    checkpoints.folder.mkdir()
+    foreign = [checkpoints.folder / name for name in ("step-1000.safetensors", "x.partial")]
+    for path in foreign:
+        path.write_text("precious")
+
+    for step in (10, 20, 30, 40):
+        checkpoints.save(state(step))
+    checkpoints.newest()
+    checkpoints.drop_after(0)
+
+    assert {path.read_text() for path in foreign} == {"precious"}
+    assert {*checkpoints.folder.iterdir()} == {*foreign}
 
 
 def test_an_interrupted_state_is_where_to_go_on_but_not_counted_with_the_others(checkpoints):

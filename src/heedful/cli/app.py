@@ -215,6 +215,7 @@ def translate(
             interactive=interactive,
             resume=resume,
             options=options,
+            glossary_file=glossary,
         )
     )
 
@@ -253,7 +254,7 @@ def evaluate(
     translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
     texts, written = tee(map(str, translations))
     if output:
-        write_lines(output, written)
+        write_lines(output, written, [model, source, *([target] if target else [])])
     scores = evaluate(list(texts), references, tokenize=tokenize)
     say(Console(), *score_lines(scores))
 
@@ -314,7 +315,7 @@ def info(model: ModelArgument) -> None:
 
     heedful info model/
     """
-    from heedful.storage.card import info_table
+    from heedful.cli.info import info_table
     from heedful.storage.folder import ModelFolder
 
     folder = ModelFolder(model)

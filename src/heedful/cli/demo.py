@@ -17,7 +17,8 @@ from heedful.machine.signals import stop_on_signals
 from heedful.runs.doctor import attend
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
-from heedful.storage.folder import ModelFolder, make_folder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import folder_written_whole, make_folder
 from heedful.translation.translator import Translator, load
 
 RECIPE = "demo"
@@ -44,11 +45,12 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
 
 
 def _write_files(out: Path, splits: dict[str, Sequence[Pair]]) -> dict[str, str]:
+    make_folder(out)
     folder = out / "data"
-    make_folder(folder)
-    for name, pairs in splits.items():
-        lines = (f"{source}\t{target}\n" for source, target in pairs)
-        write_atomically(folder / f"{name}.tsv", "".join(lines))
+    with folder_written_whole(folder) as partial:
+        for name, pairs in splits.items():
+            lines = (f"{source}\t{target}\n" for source, target in pairs)
+            (partial / f"{name}.tsv").write_bytes("".join(lines).encode())
     return {"source": str(folder / "train.tsv"), "valid_source": str(folder / "valid.tsv")}
 
 

@@ -12,10 +12,11 @@ from typing import cast
 from heedful.cli.formats import FORMATS, needs_details, written
 from heedful.errors import ConfigError, refuse_other
 from heedful.storage.folder import ModelFolder
+from heedful.storage.outputs import becomes_a_file
 from heedful.storage.partial_file import About
 from heedful.text.glossary import Glossary
 from heedful.text.lines import read_any_lines, read_arriving_lines
-from heedful.translation.files import becomes_a_file, translate_file, write_lines
+from heedful.translation.files import translate_file, write_lines
 from heedful.translation.options import USUAL, Options
 from heedful.translation.translator import Translation, Translator, load
 
@@ -35,6 +36,8 @@ class Task:
     interactive: bool = False
     resume: bool = False
     options: Options = USUAL
+    glossary_file: Path | None = None
+    """Where the glossary of the options was read from."""
 
     def __post_init__(self) -> None:
         if bool(self.texts) + bool(self.input) + self.interactive > 1:
@@ -51,18 +54,16 @@ class Task:
             )
 
     @property
-    def target(self) -> Path | None:
-        """The file to write anew, to which a link may lead."""
-        if self.output and self.output.is_symlink() and self.output.is_file():
-            return self.output.resolve()
-        return self.output
-
-    @property
     def files(self) -> tuple[Path, Path] | None:
         """What is read and written, if both are files: such work can be gone on with."""
-        if self.input and self.target and self.input.is_file() and becomes_a_file(self.target):
-            return self.input, self.target
+        if self.input and self.output and self.input.is_file() and becomes_a_file(self.output):
+            return self.input, self.output
         return None
+
+    @property
+    def read_with(self) -> list[Path]:
+        """What is read beside the input, and must not be written over either."""
+        return [self.model, *([self.glossary_file] if self.glossary_file else [])]
 
 
 def translate(task: Task) -> None:
@@ -80,9 +81,13 @@ def translate(task: Task) -> None:
     elif task.files:
         read = partial(read_any_lines, replace_invalid=task.replace_invalid)
         about = _about(task, translator)
-        translate_file(*task.files, translated, about, read=read, resume=task.resume)
+        inputs = task.read_with
+        translate_file(
+            *task.files, translated, about, read_with=inputs, read=read, resume=task.resume
+        )
     else:
-        write_lines(task.target, translated(lines))
+        inputs = [*task.read_with, *([task.input] if task.input else [])]
+        write_lines(task.output, translated(lines), inputs)
     if flagged and task.format == "text":
         found = ", ".join(f"{flag} {number:,}" for flag, number in flagged.most_common())
         print(f"some lines want a look ({found}); --format tsv says which", file=sys.stderr)

@@ -4,8 +4,6 @@ import hashlib
 import heapq
 import json
 import math
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -21,7 +19,9 @@ from heedful.data.corpus import (
     text_digest,
 )
 from heedful.data.pair_ids import PairIds, write_pair_ids
-from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
+from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.storage.outputs import refuse_foreign
+from heedful.storage.writing import file_written_whole, folder_written_whole
 from heedful.text.lines import refuse_no_text
 from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
 
@@ -146,17 +146,14 @@ def prepare(
     """
     for path in data.files:
         refuse_no_text(path)
+    refuse_foreign(folder)
     settings = {"cleaning": asdict(cleaning), "tokenizer": asdict(tokenizer)}
     made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
         if _is_prepared_so(PreparedCorpus(folder), settings, bool(taught)):
             return PreparedCorpus(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with folder_written_whole(folder) as partial:
         report, valid_report = _write_text(partial, data, cleaning)
         if taught:
             made_from["taught"] = _describe_file(taught)
@@ -167,10 +164,6 @@ def prepare(
         if valid_report:
             about["valid_cleaning"] = asdict(valid_report)
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
-    except BaseException:
-        shutil.rmtree(partial)
-        raise
-    os.replace(partial, folder)
     return PreparedCorpus(folder)
 
 
@@ -268,20 +261,17 @@ def _write_ids(folder: Path, tokenizer: Tokenizer) -> None:
 
 
 def _write_whole_tsv(path: Path, pairs: Iterable[Pair]) -> None:
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        _write_tsv(partial, pairs)
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise StorageError(
-            f"{path}: cannot be written, {error.strerror}; make room and run the same command again"
-        ) from error
+    with file_written_whole(path) as file:
+        file.writelines(_tsv(pairs))
 
 
 def _write_tsv(path: Path, pairs: Iterable[Pair]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{source}\t{target}\n" for source, target in pairs)
+    with path.open("wb") as file:
+        file.writelines(_tsv(pairs))
+
+
+def _tsv(pairs: Iterable[Pair]) -> Iterator[bytes]:
+    return (f"{source}\t{target}\n".encode() for source, target in pairs)
 
 
 def _read_tsv(path: Path) -> Iterator[Pair]:

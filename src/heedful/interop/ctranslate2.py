@@ -18,7 +18,8 @@ from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, UNK
 from heedful.storage.alignment_head import AlignmentHead
 from heedful.storage.checkpoint import load_model
-from heedful.storage.folder import ModelFolder, folder_written_whole
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import folder_written_whole
 from heedful.text.tokenizer import Tokenizer
 
 

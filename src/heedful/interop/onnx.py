@@ -21,7 +21,8 @@ from heedful.model.attention import KeyValue
 from heedful.model.transformer import DecoderState, Positions, Transformer
 from heedful.specials import BOS, EOS
 from heedful.storage.checkpoint import load_model
-from heedful.storage.folder import ModelFolder, folder_written_whole
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import folder_written_whole
 
 
 @torch.no_grad()

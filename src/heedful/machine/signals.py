@@ -32,3 +32,19 @@ def stop_on_signals() -> Iterator[threading.Event]:
         raise
     finally:
         restore()
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end a block by an error, as Ctrl-C does, so that it leaves nothing behind."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        stopped = StoppedError("stopped; nothing is written")
+        stopped.exit_code = 128 + number
+        raise stopped
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -5,6 +5,18 @@ from typing import Any
 
 from heedful.errors import ConfigError, near_miss, refuse_other
 
+# Far above what fits anywhere, so that what is misspelt or ill-meant is not tried.
+_MOST = {
+    "vocab_size": 1 << 20,
+    "num_layers": 1_000,
+    "d_model": 1 << 17,
+    "d_ff": 1 << 20,
+    "num_heads": 1 << 12,
+    "d_k": 1 << 17,
+    "d_v": 1 << 17,
+    "max_length": 1 << 24,
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
@@ -48,6 +60,17 @@ class ModelConfig:
         for name in ("vocab_size", "num_layers", "d_model", "d_ff", "num_heads", "max_length"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, most in _MOST.items():
+            if getattr(self, name) > most:
+                raise ConfigError(f"{name} must be at most {most:,}, got {getattr(self, name):,}")
+        if not 0 <= self.dropout <= 0.99:
+            raise ConfigError(f"dropout must be from 0 to 0.99, got {self.dropout}")
+        refuse_other("normalisation", self.normalisation, ("post", "pre"))
+        refuse_other("positions", self.positions, ("interleaved", "halves", "learned"))
+        self._divide_among_heads()
+
+    def _divide_among_heads(self) -> None:
+        """Fill in d_k and d_v where they are d_model / h."""
         if not (self.d_k and self.d_v) and self.d_model % self.num_heads:
             raise ConfigError(
                 f"num_heads must divide d_model, but {self.d_model} / {self.num_heads} leaves "
@@ -62,10 +85,6 @@ class ModelConfig:
             raise ConfigError(
                 f"d_model must be even to pair sines with cosines, got {self.d_model}"
             )
-        if not 0 <= self.dropout <= 0.99:
-            raise ConfigError(f"dropout must be from 0 to 0.99, got {self.dropout}")
-        refuse_other("normalisation", self.normalisation, ("post", "pre"))
-        refuse_other("positions", self.positions, ("interleaved", "halves", "learned"))
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -1,6 +1,6 @@
 """What goes before the first step: a folder, a corpus and a recipe that fit together."""
 
-import shutil
+import os
 import tomllib
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +14,8 @@ from heedful.machine.processes import Processes
 from heedful.runs.budget import Stopwatch
 from heedful.runs.plan import Plan, make_plan, open_choices, readable_bytes
 from heedful.runs.recipe import Recipe, load_recipe
-from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import write_atomically
 
 
 def begin(
@@ -62,19 +63,19 @@ def require_shared_folder(corpus: PreparedCorpus, processes: Processes) -> None:
 
 def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
     """Refuse a folder that holds anything but an unfinished run of this recipe."""
-    begun = {folder.training.name, f"{folder.recipe_file.name}.partial"}
     if folder.is_finished:
         raise ModelFolderError(
             f"{folder.path} already holds a finished model; choose another folder, or delete it"
         )
+    folder.refuse_foreign()
+    for path in recipe.data.files:
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.path)):
+            raise ConfigError(
+                f"{path} lies in {folder.path}, which is to be written; choose another folder"
+            )
     if folder.recipe_file.exists():
         refuse_other_recipe(folder, recipe)
-    elif folder.path.exists() and (
-        not folder.path.is_dir() or any(path.name not in begun for path in folder.path.iterdir())
-    ):
-        raise ModelFolderError(
-            f"{folder.path} exists and is not a model folder; choose a new or empty folder"
-        )
+    folder.diagnoses()  # which the run adds to, so it must be able to read them
 
 
 def refuse_other_recipe(folder: ModelFolder, recipe: Recipe) -> None:
@@ -107,22 +108,14 @@ def is_ready(lesson: ModelFolder, recipe: Recipe) -> bool:
 
 def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     """Prepare the corpus of a recipe in its folder, or see that the one there is of its files."""
-    try:
-        return prepare(
-            folder.corpus,
-            recipe.data,
-            recipe.cleaning,
-            recipe.tokenizer,
-            readable_bytes(recipe),
-            folder.taught_file if recipe.training.teachers else None,
-        )
-    except OSError as error:
-        raise StorageError(
-            f"{folder.training}: the corpus cannot be written, {error.strerror}; "
-            "make room and run the same command again, or choose another folder"
-        ) from error
-    finally:
-        remove_if_empty(folder.training, folder.path)
+    return prepare(
+        folder.corpus,
+        recipe.data,
+        recipe.cleaning,
+        recipe.tokenizer,
+        readable_bytes(recipe),
+        folder.taught_file if recipe.training.teachers else None,
+    )
 
 
 def _planned(
@@ -137,12 +130,7 @@ def _planned(
         return recipe, None
     if folder.recipe_file.exists():
         return load_recipe(str(folder.recipe_file)), None
-    try:
-        plan = make_plan(recipe, corpus, stopwatch, device)
-    except ConfigError:
-        shutil.rmtree(corpus.folder)
-        remove_if_empty(folder.training, folder.path)
-        raise
+    plan = make_plan(recipe, corpus, stopwatch, device)
     return plan.recipe, plan
 
 

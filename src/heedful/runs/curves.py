@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.runs.events import Validation
-from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import write_atomically
 from heedful.training.trainer import perplexity
 
 Number = int | float

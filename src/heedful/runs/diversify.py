@@ -44,6 +44,7 @@ def diversify(
         output,
         lambda lines: diversified(lines, *translators, limit),
         about,
+        read_with=(forward, backward),
         resume=resume,
         stop=stop,
     )
@@ -98,9 +99,8 @@ def _refuse_same_direction(forward: Path, backward: Path) -> None:
 
 
 def _checksums(model: Path) -> list[str]:
-    files = ModelFolder(model).provenance()["data"]["files"]
-    return [file["sha256"] for file in files[:2]]
+    return [file.sha256 for file in ModelFolder(model).provenance().data.files[:2]]
 
 
 def _created(model: Path) -> str:
-    return str(ModelFolder(model).provenance()["created"])
+    return ModelFolder(model).provenance().created

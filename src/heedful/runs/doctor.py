@@ -15,7 +15,8 @@ from heedful.data.misalignment import Misalignment, find_misalignment
 from heedful.data.pair_ids import PairIds
 from heedful.data.prepare import PreparedCorpus
 from heedful.runs.events import Event, Prepared, RolledBack, Started, Validation, WentBack
-from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.writing import write_atomically
 from heedful.text.tokenizer import choose_vocab_size
 from heedful.training.trainer import Step
 

@@ -24,7 +24,19 @@ from heedful.runs.events import Finished, Validation
 from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
-from heedful.storage.folder import ModelFolder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.provenance import (
+    Data,
+    Machine,
+    Provenance,
+    Scored,
+    Search,
+    Size,
+    SourceFile,
+    Training,
+    Versions,
+)
+from heedful.storage.writing import write_atomically
 from heedful.training.averaging import running_means
 from heedful.translation.translator import Translator
 
@@ -79,39 +91,39 @@ def write_record(
 ) -> None:
     """Write the card and, as the last file of a folder that is whole, where it all came from."""
     training, about = recipe.training, corpus.about
-    provenance = {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in _PACKAGES},
-        },
-        "machine": {
-            "cpu": platform.machine(),
-            "device": processes.device.type,
-            "processes": processes.num,
-            "threads": torch.get_num_threads(),
-        },
-        "data": {
-            "files": about["made_from"]["files"],
-            "cleaning": about["cleaning"],
-            "train_pairs": len(corpus.train),
-            "valid_pairs": len(corpus.valid),
-        },
-        "model": {"vocab_size": corpus.tokenizer.vocab_size, "parameters": num_parameters},
-        "training": {
-            "seed": training.seed,
-            "steps": steps,
-            "teacher_steps": training.teacher_steps,
-            "teacher_minutes": training.teacher_minutes,
-            "minutes_given": training.own_minutes,
-            "stopped_early": finished.stopped_early,
-            "seconds": round(finished.seconds, 1),
-            "averaged_checkpoints": finished.num_averaged,
-        },
-        "search": asdict(recipe.search),
-        "scores": [asdict(score) for score in finished.scores],
-        "history": [asdict(validation) for validation in history],
-        "diagnoses": finished.folder.diagnoses(),
-    }
+    provenance = Provenance(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=Versions(
+            python=platform.python_version(), **{package: version(package) for package in _PACKAGES}
+        ),
+        machine=Machine(
+            cpu=platform.machine(),
+            device=processes.device.type,
+            processes=processes.num,
+            threads=torch.get_num_threads(),
+        ),
+        data=Data(
+            files=[SourceFile(**file) for file in about["made_from"]["files"]],
+            cleaning=about["cleaning"],
+            train_pairs=len(corpus.train),
+            valid_pairs=len(corpus.valid),
+        ),
+        model=Size(vocab_size=corpus.tokenizer.vocab_size, parameters=num_parameters),
+        training=Training(
+            seed=training.seed,
+            steps=steps,
+            teacher_steps=training.teacher_steps,
+            teacher_minutes=training.teacher_minutes,
+            minutes_given=training.own_minutes,
+            stopped_early=finished.stopped_early,
+            seconds=round(finished.seconds, 1),
+            averaged_checkpoints=finished.num_averaged,
+        ),
+        search=Search(**asdict(recipe.search)),
+        scores=[Scored(**asdict(score)) for score in finished.scores],
+        history=[asdict(validation) for validation in history],
+        diagnoses=finished.folder.diagnoses(),
+    )
     write_atomically(finished.folder.card_file, model_card(provenance))
-    write_atomically(finished.folder.provenance_file, json.dumps(provenance, indent=2) + "\n")
+    document = json.dumps(asdict(provenance), indent=2) + "\n"
+    write_atomically(finished.folder.provenance_file, document)

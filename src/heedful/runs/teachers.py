@@ -6,6 +6,7 @@ back-translation (Nguyen et al., 2020; decision 16). Each is a run of its own.
 
 import math
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Literal
 
@@ -18,7 +19,7 @@ from heedful.runs.events import Event, Lesson
 from heedful.runs.recipe import Recipe
 from heedful.runs.run import run
 from heedful.runs.session import Session
-from heedful.storage.folder import ModelFolder
+from heedful.storage.folder import ModelFolder, held
 
 _TRANSLATING_SHARE = 0.3  # of the minutes of the model itself, at most
 
@@ -63,7 +64,9 @@ def _teacher(
         return
     yield Lesson(about=about)
     try:
-        yield from run(lesson, folder, session)
+        with ExitStack() as until_done:
+            session.processes.by_first(lambda: until_done.enter_context(held(folder.path)))
+            yield from run(lesson, folder, session)
     except TooShortError as error:
         minutes, its_own = whole.training.minutes, whole.training.teacher_minutes
         raise TooShortError(

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,8 +14,16 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from heedful.errors import DamagedError, ModelFolderError, StorageError
+from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
-from heedful.storage.folder import ModelFolder, make_folder, write_atomically
+from heedful.storage.folder import ModelFolder
+from heedful.storage.outputs import PARTIAL, is_plain_file, not_ours
+from heedful.storage.writing import make_folder, write_atomically
+
+_NAME = re.compile(r"(step-[0-9]{9,}|interrupted)\.safetensors")
+# The size of the header, and how it begins; or nothing, of one who was killed.
+_OURS = re.compile(rb'.{8}\{"__metadata__":\{"(checksum|notes)":"|\Z', re.DOTALL)
+_HEAD = 40  # bytes, more than that takes
 
 
 def save_model(folder: ModelFolder, model: Transformer) -> None:
@@ -25,18 +34,32 @@ def save_model(folder: ModelFolder, model: Transformer) -> None:
 
 def load_model(folder: ModelFolder) -> Transformer:
     """Read a trained network, ready to translate."""
-    model = Transformer(folder.config())
-    if not folder.weights_file.exists():
+    config = folder.config()
+    if not folder.weights_file.is_file():
         raise ModelFolderError(f"{folder.path} has no {folder.weights_file.name}; copy it again")
-    weights = _load_tensors(folder.weights_file)
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if expected != {name: tensor.shape for name, tensor in weights.items()}:
+    if _shapes(config) != _saved_shapes(folder.weights_file):  # before any memory is asked for
         raise ModelFolderError(
             f"{folder.weights_file}: the weights do not fit {folder.config_file.name}; "
             "the files come from different models"
         )
-    model.load_state_dict(weights)
+    model = Transformer(config)
+    model.load_state_dict(_load_tensors(folder.weights_file))
     return model.eval()
+
+
+def _shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    with torch.device("meta"):  # on which nothing takes room
+        weights = Transformer(config).state_dict()
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
+
+
+def _saved_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = file.keys()  # not a dict
+            return {name: tuple(file.get_slice(name).get_shape()) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise _damaged_weights(path, error) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +104,7 @@ class Checkpoint:
         except OSError as error:
             if not self.path.exists():
                 raise DamagedError(f"{self.path.name} is missing") from error
-            raise StorageError(
-                f"{self.path}: cannot be read now ({error}); run the same command again when it can"
-            ) from error
+            raise _unreadable_now(self.path, error) from error
         if metadata.get("checksum") != _checksum(metadata.get("notes", ""), tensors):
             raise DamagedError(f"{self.path.name} is damaged (checksum differs)")
         notes = json.loads(metadata["notes"])
@@ -109,7 +130,8 @@ class Checkpoints:
         self._interrupted = Checkpoint(folder / "interrupted.safetensors")
 
     def __iter__(self) -> Iterator[Checkpoint]:
-        return (Checkpoint(path) for path in sorted(self.folder.glob("step-*.safetensors")))
+        paths = sorted(self.folder.glob("step-*.safetensors"))
+        return (Checkpoint(path) for path in paths if _NAME.fullmatch(path.name))
 
     def at(self, step: int) -> Checkpoint:
         """Return the place of the state that is validated after a step."""
@@ -117,7 +139,8 @@ class Checkpoints:
 
     def newest(self) -> tuple[TrainingState | None, list[str]]:
         """Find the newest state that is whole; remove what is damaged, and tell of it."""
-        for leftover in self.folder.glob("*.partial"):
+        self._refuse_foreign()
+        for leftover in self._leftovers():
             leftover.unlink()
         damaged: list[str] = []
         for checkpoint in reversed([*self, *self._interruption()]):
@@ -144,6 +167,18 @@ class Checkpoints:
         later = [checkpoint for checkpoint in self if checkpoint.step > step]
         for checkpoint in reversed([*later, *self._interruption()]):
             checkpoint.path.unlink()
+
+    def _refuse_foreign(self) -> None:
+        """Refuse files that are called as ours are, and are not."""
+        saved = [checkpoint.path for checkpoint in (*self, *self._interruption())]
+        for path in (*saved, *self._leftovers()):
+            if not is_plain_file(path) or not _OURS.match(_head(path)):
+                raise not_ours(path)
+
+    def _leftovers(self) -> list[Path]:
+        """What one who was killed had not written whole."""
+        paths = self.folder.glob(f"*{PARTIAL}")
+        return [path for path in paths if _NAME.fullmatch(path.name.removesuffix(PARTIAL))]
 
     def _interruption(self) -> list[Checkpoint]:
         return [self._interrupted] if self._interrupted.path.exists() else []
@@ -178,4 +213,22 @@ def _load_tensors(path: Path) -> dict[str, Tensor]:
         with torch.no_grad():
             return load_file(path)
     except (SafetensorError, OSError) as error:
-        raise ModelFolderError(f"{path}: damaged weights ({error}); copy it again") from error
+        raise _damaged_weights(path, error) from error
+
+
+def _damaged_weights(path: Path, error: Exception) -> ModelFolderError:
+    return ModelFolderError(f"{path}: damaged weights ({error}); copy it again")
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD)
+    except OSError as error:
+        raise _unreadable_now(path, error) from error
+
+
+def _unreadable_now(path: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"{path}: cannot be read now ({error}); run the same command again when it can"
+    )

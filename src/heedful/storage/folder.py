@@ -2,17 +2,22 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import fields
+from contextlib import contextmanager, suppress
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
-from heedful.errors import HeedfulError, ModelFolderError, StorageError
+from heedful.errors import HeedfulError, ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
+from heedful.storage.documents import read_record, read_whole_record, refuse_odd_file
+from heedful.storage.outputs import MARK, is_free, is_marked, mark, not_ours
+from heedful.storage.provenance import Provenance
+from heedful.storage.writing import folder_locked, has_lock, make_folder, remove_folder
 from heedful.text.tokenizer import Tokenizer
+
+_LARGEST_VOCABULARY = 1 << 28  # bytes; a million pieces take a tenth
 
 
 class ModelFolder:
@@ -43,44 +48,52 @@ class ModelFolder:
         """Whether training has ended; the provenance is what it writes last."""
         return self.provenance_file.exists()
 
+    def refuse_foreign(self) -> None:
+        """Refuse a folder in which there is anything but a run of ours."""
+        if is_marked(self.training):
+            at_the_end = (  # in the order in which they are written
+                self.config_file,
+                self.weights_file,
+                self.tokenizer_file,
+                self.alignment_file,
+                self.card_file,
+            )
+            for path in dropwhile(Path.exists, at_the_end):
+                if os.path.lexists(path):
+                    raise not_ours(path)
+        elif os.path.lexists(self.path) and not (
+            self.path.is_dir()
+            and all(path == self.training for path in self.path.iterdir())
+            and is_free(self.training)
+        ):
+            raise ModelFolderError(
+                f"{self.path} exists and is not a model folder; choose a new or empty folder"
+            )
+
     def config(self) -> ModelConfig:
         """Read the sizes of the network."""
-        document = self._read_json(self.config_file)
-        known = {field.name for field in fields(ModelConfig)}
-        if unknown := sorted(document.keys() - known):
-            raise ModelFolderError(
-                f"{self.config_file}: unknown name '{unknown[0]}'; "
-                "the model was made by a newer heedful, so upgrade"
-            )
-        try:
-            return ModelConfig(**document)
-        except (TypeError, HeedfulError) as error:
-            raise ModelFolderError(f"{self.config_file}: {error}") from error
+        self._require(self.config_file)
+        return read_whole_record(ModelConfig, self.config_file)
 
     def tokenizer(self) -> Tokenizer:
         """Read the vocabulary."""
         self._require(self.tokenizer_file)
+        refuse_odd_file(self.tokenizer_file, most_bytes=_LARGEST_VOCABULARY)
         return Tokenizer.load(self.tokenizer_file)
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Read what the model was made from, how, and how well it did."""
-        provenance = self._read_json(self.provenance_file)
-        needed = {"created", "versions", "machine", "data", "model", "training", "search", "scores"}
-        if missing := sorted(needed - provenance.keys()):
-            raise ModelFolderError(
-                f"{self.provenance_file}: '{missing[0]}' is missing; train or copy it again"
-            )
-        return provenance
+        self._require(self.provenance_file)
+        return read_record(Provenance, self.provenance_file)
 
     def alignment_head(self, config: ModelConfig) -> AlignmentHead:
         """Read which attention aligns words; a folder that does not say gets the usual one."""
         if not self.alignment_file.exists():
             return usual_head(config)
-        document = self._read_json(self.alignment_file)
+        head = read_whole_record(AlignmentHead, self.alignment_file)
         try:
-            head = AlignmentHead(**document)
             head.check(config)
-        except (TypeError, HeedfulError) as error:
+        except HeedfulError as error:
             raise ModelFolderError(f"{self.alignment_file}: {error}") from error
         return head
 
@@ -88,18 +101,14 @@ class ModelFolder:
         """Read what the doctor said during training, if there was one and anything to say."""
         if not self.diagnoses_file.exists():
             return []
-        lines = self.diagnoses_file.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines]
-
-    def _read_json(self, path: Path) -> dict[str, Any]:
-        self._require(path)
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelFolderError(f"{path}: damaged, {error}; train or copy it again") from error
-        if not isinstance(document, dict):
-            raise ModelFolderError(f"{path}: damaged, not a JSON object; train or copy it again")
-        return document
+            lines = self.diagnoses_file.read_text(encoding="utf-8").splitlines()
+            diagnoses = [json.loads(line) for line in lines]
+        except (OSError, ValueError, RecursionError) as error:
+            raise not_ours(self.diagnoses_file) from error
+        if not all(isinstance(it, dict) and isinstance(it.get("name"), str) for it in diagnoses):
+            raise not_ours(self.diagnoses_file)
+        return diagnoses
 
     def _require(self, path: Path) -> None:
         if not self.path.is_dir():
@@ -113,90 +122,36 @@ class ModelFolder:
             raise ModelFolderError(f"{self.path} has no {path.name}: {hint}")
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is there whole or not at all, whatever happens meanwhile."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
-        _settle(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise StorageError(
-            f"{path}: cannot be written, {error.strerror or error}; nothing saved is lost, "
-            "so make room and run the same command to go on"
-        ) from error
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it, if they are not there."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"{path}: cannot be made, {error.strerror}; choose another folder, or make room and "
-            "run the same command to go on"
-        ) from error
-
-
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Keep a folder, which is made if need be, from other runs for the length of a block."""
+    """Keep a folder, which is made ours if need be, from other runs for the length of a block.
+
+    If no run has begun in it by then, nothing is left of it.
+    """
+    folder = ModelFolder(path)
     make_folder(path)
-    with _locked(path) if os.name == "posix" else nullcontext():
+    with folder_locked(path):
+        make_folder(folder.training)
+        if not is_marked(folder.training):
+            mark(folder.training)
+        marked = (folder.training / MARK).open("rb")
+    with marked:
+        if not has_lock(marked):
+            raise ModelFolderError(
+                f"{path}: another program is training here; wait for it, or choose another folder"
+            )
         try:
             yield
         finally:
-            with suppress(OSError):
-                path.rmdir()  # if nothing was written to it
+            _tidy(folder)
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    import fcntl  # which Windows does not have
-
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(folder)
-        raise ModelFolderError(
-            f"{path}: another program is training here; wait for it, or choose another folder"
-        ) from error
-    except OSError:
-        pass  # a disk that knows no locks
-    try:
-        yield
-    finally:
-        os.close(folder)
-
-
-@contextmanager
-def folder_written_whole(path: Path) -> Iterator[Path]:
-    """Give a folder to write into, which takes the place of `path` when all of it is written."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir()
-        yield partial
-        shutil.rmtree(path, ignore_errors=True)
-        partial.replace(path)
-    except OSError as error:
-        raise StorageError(
-            f"{path}: cannot be written, {error.strerror or error}; "
-            "make room and run the same command again"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _settle(partial: Path, path: Path) -> None:
-    """Put a completely written file in its place and make that last."""
-    with partial.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(partial, path)
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+def _tidy(folder: ModelFolder) -> None:
+    """Leave nothing behind of a run that has not begun."""
+    if not folder.recipe_file.exists():
+        remove_folder(folder.corpus)
+    if all(path.name == MARK for path in folder.training.iterdir()):
+        (folder.training / MARK).unlink()
+        with suppress(OSError):
+            folder.training.rmdir()
+            folder.path.rmdir()

@@ -8,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from heedful.errors import ConfigError, StoppedError
-from heedful.machine.signals import stop_on_signals
+from heedful.machine.signals import ended_by_sigterm, stop_on_signals
+from heedful.storage.outputs import becomes_a_file, open_as_it_is, real_output
 from heedful.storage.partial_file import About, PartialFile
 from heedful.text.lines import read_lines
 from heedful.translation.translator import CHUNK
@@ -20,6 +21,7 @@ def translate_file(
     translated: Callable[[Iterable[str]], Iterable[str]],
     about: About,
     *,
+    read_with: Iterable[Path] = (),
     read: Callable[[Path], Iterable[str]] = read_lines,
     resume: bool = False,
     stop: threading.Event | None = None,
@@ -27,57 +29,54 @@ def translate_file(
     """Translate a file into a file; stopped on the way, another run can go on from there.
 
     It is stopped by signals, and shows how far it is; or by `stop`, and leaves that to the caller.
+    What else is read, models and glossaries, must not be written over.
     """
-    _refuse_folder(output)
+    inputs = (input, *read_with)
+    output = real_output(output, inputs)
+    if not becomes_a_file(output):
+        if resume:
+            raise ConfigError(f"{output} is no file, so nothing is there to go on with")
+        write_lines(output, translated(read(input)), inputs)
+        return
     num_lines, digest = _counted(read(input))  # and what is no text is refused before the work
     file = PartialFile(output, {"--input": digest, **about})
-    try:
-        asking = stop_on_signals() if stop is None else nullcontext(stop)
-        with asking as asked, file.begun(resume=resume, note_every=CHUNK):
-            texts = translated(islice(read(input), file.num_done, None))
-            if stop is None:
-                texts = _with_time_left(texts, file.num_done, num_lines)
-            for text in texts:
-                file.write(f"{text}\n")
-                if asked.is_set() and file.num_done % CHUNK == 0:
-                    file.note()
-                    raise StoppedError(
-                        f"stopped after {file.num_done:,} of {num_lines:,} lines; "
-                        "to go on, add --resume to the same command"
-                    )
-    except OSError as error:
-        raise ConfigError(f"{output}: cannot be written, {error.strerror}") from error
+    asking = stop_on_signals() if stop is None else nullcontext(stop)
+    with asking as asked, file.begun(resume=resume, note_every=CHUNK):
+        texts = translated(islice(read(input), file.num_done, None))
+        if stop is None:
+            texts = _with_time_left(texts, file.num_done, num_lines)
+        for text in texts:
+            file.write(f"{text}\n")
+            if asked.is_set() and file.num_done % CHUNK == 0:
+                file.note()
+                raise StoppedError(
+                    f"stopped after {file.num_done:,} of {num_lines:,} lines; "
+                    "to go on, add --resume to the same command"
+                )
 
 
-def write_lines(path: Path | None, lines: Iterable[str]) -> None:
-    """Print lines, or write them to a file that appears when all of them are there."""
+def write_lines(path: Path | None, lines: Iterable[str], inputs: Iterable[Path] = ()) -> None:
+    """Print lines, or write them to a file that appears when all of them are there.
+
+    The file must be none of those that are read, `inputs`.
+    """
     if path is None:
         sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)  # type: ignore[union-attr]
         for line in lines:
             print(line)
         return
-    _refuse_folder(path)
-    is_file = becomes_a_file(path)
-    partial = path.with_name(path.name + ".partial") if is_file else path
+    output = real_output(path, inputs)
+    if becomes_a_file(output):
+        file = PartialFile(output)
+        with ended_by_sigterm(), file.begun():
+            for line in lines:
+                file.write(f"{line}\n")
+        return
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        partial.replace(path)
+        with open_as_it_is(output) as stream:
+            stream.writelines(f"{line}\n".encode() for line in lines)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written, {error.strerror}") from error
-    finally:
-        if is_file:
-            partial.unlink(missing_ok=True)
-
-
-def _refuse_folder(output: Path) -> None:
-    if output.is_dir():
-        raise ConfigError(f"{output} is a folder; name a file to write")
-
-
-def becomes_a_file(path: Path) -> bool:
-    """Tell a file, or what is not there yet, from a folder, a pipe or a device."""
-    return path.is_file() or not path.exists()
 
 
 def _counted(lines: Iterable[str]) -> tuple[int, str]:

@@ -278,7 +278,7 @@ def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -
     which is faster in bulk; but who shares a batch may show.
     """
     model_folder = ModelFolder(Path(folder))
-    search = SearchConfig(**model_folder.provenance()["search"])
+    search = SearchConfig(**vars(model_folder.provenance().search))
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(

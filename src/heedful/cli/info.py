@@ -1,0 +1,38 @@
+"""What `heedful info` tells of a model folder."""
+
+from dataclasses import asdict
+
+from rich.markup import escape
+from rich.table import Table
+
+from heedful.errors import printable
+from heedful.model.config import ModelConfig
+from heedful.storage.card import minutes
+from heedful.storage.provenance import Provenance
+
+
+def info_table(config: ModelConfig, provenance: Provenance) -> Table:
+    """Lay out sizes, data, training and scores; what a file says is shown as it is spelt."""
+    data, training, versions = provenance.data, provenance.training, provenance.versions
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = {
+        "model": f"{config.num_layers}+{config.num_layers} layers, d_model {config.d_model}, d_ff "
+        f"{config.d_ff}, {config.num_heads} heads, {config.normalisation}-norm, "
+        f"{config.positions} positions",
+        "parameters": f"{provenance.model.parameters:,}",
+        "vocabulary": f"{provenance.model.vocab_size:,} pieces",
+        "trained on": ", ".join(file.name for file in data.files),
+        "pairs": f"{data.train_pairs:,} to train, {data.valid_pairs:,} to validate",
+        "training": f"{training.steps:,} steps in {minutes(training)} on "
+        f"{provenance.machine.threads} threads, seed {training.seed}",
+        "made": f"{provenance.created} by heedful {versions.heedful}, torch {versions.torch}",
+        "search": ", ".join(f"{name} {it}" for name, it in asdict(provenance.search).items()),
+    }
+    for name, value in rows.items():
+        table.add_row(name, escape(printable(value)))
+    for score in provenance.scores:
+        signature = escape(printable(score.signature))
+        table.add_row(escape(printable(score.name)), f"{score.value:.2f} [dim]{signature}[/dim]")
+    return table

@@ -1,0 +1,104 @@
+"""Where a model comes from: what it was made of, how, with what, and how well it does."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFile:
+    """A file that was trained or validated on."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Versions:
+    """Of the programs that made it."""
+
+    python: str
+    heedful: str
+    torch: str
+    ctranslate2: str
+    sentencepiece: str
+    sacrebleu: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What it was trained on."""
+
+    cpu: str
+    device: str
+    processes: int
+    threads: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """What it was trained and validated on."""
+
+    files: list[SourceFile]
+    cleaning: dict[str, int]
+    """How many pairs were read, and how many of them were dropped for what."""
+    train_pairs: int
+    valid_pairs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How large it is."""
+
+    vocab_size: int
+    parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How it was trained."""
+
+    seed: int
+    steps: int
+    teacher_steps: int
+    teacher_minutes: float
+    minutes_given: float
+    """For the model itself; 0 when steps were counted."""
+    stopped_early: bool
+    seconds: float
+    averaged_checkpoints: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How it was translated with when it was scored, and is by default."""
+
+    beam_size: int
+    alpha: float
+    n_best: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """A score on the validation pairs, and the signature without which it means nothing."""
+
+    name: str
+    value: float
+    signature: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """All of `provenance.json`."""
+
+    created: str
+    versions: Versions
+    machine: Machine
+    data: Data
+    model: Size
+    training: Training
+    search: Search
+    scores: list[Scored]
+    history: list[dict[str, object]] = field(default_factory=list)
+    """The validations on the way."""
+    diagnoses: list[dict[str, object]] = field(default_factory=list)
+    """What the doctor said."""
