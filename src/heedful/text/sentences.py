@@ -46,7 +46,7 @@ _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 def cut_text(text: str, longest: int = LONGEST) -> list[Range]:
     """Find the ranges to be translated one by one, in order; the rest comes back as it is.
 
-    None has more than `longest` bytes, unless it must stay whole.
+    None has more than `longest` bytes, unless it must stay whole, as a character must.
     """
     long = min(LONG, longest)
     if text.isprintable() and "<" not in text and "  " not in text and _num_bytes(text) <= long:
@@ -113,7 +113,7 @@ def _cut_sentence(
     while _num_bytes(window := text[start : min(end, start + longest)]) > longest or (
         start + longest < end
     ):
-        fitting = _in_bytes(window)[:longest].decode(errors="ignore")
+        fitting = _in_bytes(window)[:longest].decode(errors="ignore") or window[0]
         cut = _last_break(text, start, start + len(fitting))
         before, after = unbroken.rfind(0, start, cut + 1), unbroken.find(0, cut)
         cut = min(before if before > start else after, end)

@@ -7,13 +7,8 @@ from heedful.text.case import Case, as_sentence, carry_over, find_case, without_
 from heedful.text.glossary import Glossary
 from heedful.text.markup import Element, Mark, put_back, read_elements, take_out
 from heedful.text.normalise import normalise
-from heedful.text.spans import (
-    Span,
-    find_copies,
-    find_numbers,
-    find_unreadable,
-    without_overlaps,
-)
+from heedful.text.numbers import find_numbers
+from heedful.text.spans import Span, find_copies, find_unreadable, without_overlaps
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
 from heedful.translation.restore import restore
@@ -91,8 +86,8 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         [
             *(copy for copy in copies if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
+            *(_readable(number, unknown) for number in find_numbers(bare)),
             *find_unreadable(readable, unknown),
-            *find_numbers(bare),
         ]
     )
     free = _without_copies(bare, spans)
@@ -137,6 +132,11 @@ def _texts(found: Sequence[Mark | Span], as_typed: Sequence[Mark | Span]) -> lis
 def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:
     """Whether it is a mark that a model learned to translate, from a corpus that spells it so."""
     return copy in ("&apos;", "&quot;") and tokenizer.knows(copy[1:-1])
+
+
+def _readable(number: Span, unknown: set[str]) -> Span:
+    """Copy a number as it is if it has a sign that a vocabulary does not know, as in -€5."""
+    return number if unknown.isdisjoint(number.text) else number._replace(kind="copy")
 
 
 def _without_copies(bare: str, spans: Sequence[Span]) -> str:

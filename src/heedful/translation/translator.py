@@ -1,6 +1,5 @@
 """The translator: text in, Translation out."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice, pairwise, zip_longest
@@ -13,7 +12,7 @@ from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, ref
 from heedful.machine.ahead import ahead
 from heedful.storage.folder import ModelFolder
 from heedful.text.glossary import Glossary
-from heedful.text.normalise import normalise, refuse_halves
+from heedful.text.normalise import compose, normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -245,9 +244,7 @@ class Translator:
 
 def _is_lengthened(text: str) -> bool:
     """Whether some letters have more bytes when they are composed: three times as many at most."""
-    if unicodedata.is_normalized("NFC", text):
-        return False
-    return len(unicodedata.normalize("NFC", text).encode()) > len(text.encode())
+    return not text.isascii() and len(compose(text).encode()) > len(text.encode())
 
 
 def _assembled(
