@@ -70,8 +70,8 @@ def test_what_only_looks_like_a_number_is_copied(text):
     assert numbers(f"so {text}, then") == []
 
 
-def test_a_version_is_copied_with_the_letter_before_it():
-    assert numbers("the v1.2.3 is new", "copy") == ["1.2.3"]
+def test_what_stands_before_a_version_or_a_section_is_copied_with_it():
+    assert numbers("v1.2.3 and v2, § 12, №5, V8x", "copy") == ["v1.2.3", "v2", "§ 12", "№5"]
 
 
 @pytest.mark.parametrize(

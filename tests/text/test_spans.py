@@ -31,6 +31,15 @@ def copies(text: str) -> list[str]:
         ("HTTP://X.Y/Z, https://x.y/?q={q}.", ["HTTP://X.Y/Z", "https://x.y/?q={q}"]),
         ("http://x.y<br>now {Hello, my dear}", ["http://x.y"]),
         ("a {b and c} @ d & e", []),
+        (
+            "%" + "0" * 40 + "d %(a)" + "0" * 40 + "s",
+            ["%" + "0" * 40 + "d", "%(a)" + "0" * 40 + "s"],
+        ),
+        (
+            "#hashtag2021, #2021goals by @some_body: #1, C#, &#38;",
+            ["#hashtag2021", "#2021goals", "@some_body", "&#38;"],
+        ),
+        ("\u2066http://x.y/z\u2069, http://x.y/\u200b", ["http://x.y/z", "http://x.y/"]),
     ],
 )
 def test_addresses_placeholders_and_entities_are_found_and_little_else(text, found):
@@ -49,6 +58,14 @@ def test_words_of_a_script_that_the_vocabulary_has_no_letter_of_are_found():
     found = find_unreadable("peace is мир и мир, but škoda is known", unknown="мирš")
 
     assert [span.text for span in found] == ["мир и мир"]
+
+
+def test_symbols_without_a_meaning_and_accents_without_a_letter_are_found():
+    text = "a \ue123 b \U000f0000 \U000e0999 \u0301 e\u0301"
+
+    found = find_unreadable(text, unknown="\ue123\U000f0000\U000e0999\u0301")
+
+    assert [span.text for span in found] == ["\ue123", "\U000f0000", "\U000e0999", "\u0301"]
 
 
 def test_of_overlapping_spans_the_first_named_stays():

@@ -31,7 +31,8 @@ _UNIT = (
     "[kcmdnµμ]?m|[kmµμ]?g|t|[mcd]?l|h|min|ms|mph|kmh|[kMG]?Wh?|[km]?V|[kMG]?Hz|[kKMGT]B|px|pt|p"
     "|bn?|mn|k|K|M"
 )
-_BEFORE = rf"(?:(?<!\w)|(?<=[{_WITHOUT_SPACES}])|(?<=\b[A-Z]{{3}})|(?<=\b[vV])(?=\d+\.\d+\.))"
+_BEFORE = rf"(?:(?<!\w)|(?<=[{_WITHOUT_SPACES}])|(?<=\b[A-Z]{{3}})|(?<=\b[vV]))"
+_REFERENCE = "(?:[§№][ \u00a0]?|[vV])$"
 _AFTER = rf"(?:(?!\w)|(?=(?:{_UNIT})(?!\w))|(?=[{_WITHOUT_SPACES}])(?![{_MULTIPLIERS}]))"
 
 _SCALE = (
@@ -99,8 +100,10 @@ def _span(text: str, start: int, run: str) -> Span | None:
     stands_alone = _compiled(_BEFORE).match(text, start) and _compiled(_AFTER).match(text, end)
     if not stands_alone or _compiled(_TIMES).fullmatch(run):
         return None
-    if not _needs(run):
-        return Span(start, end, run, "copy")
+    reference = _compiled(_REFERENCE).search(text, max(start - 2, 0), start)
+    if reference or not _needs(run):
+        start = reference.start() if reference else start
+        return Span(start, end, text[start:end], "copy")
     sign = _compiled(_SIGN).search(text, max(start - _LONGEST_SIGN, 0), start)
     if sign and not sign["unclear"]:
         start = sign.start()

@@ -5,21 +5,27 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import filterfalse
 from typing import Literal, NamedTuple
+from unicodedata import category
+
+from heedful.text.words import LETTER
 
 _TAG = r"""
     <!--(?:(?!<!--).)*?-->                                     # a comment
   | <[?!][^<>]*>                                               # a declaration
   | </?[A-Za-z](?:[^<>"']|"[^"<]*"|'[^'<]*')*+>                # <b>, </b>, <br/>, <a href="...">
 """
+_UNSEEN = "\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _IN_ADDRESS = r"""
     \([^\s()<>"]*\) | \{\{[^{}]*\}\} | \{[^\s{}]*\} | (?<=[/=])<\w+>(?=[/?&\#])  # (a), {id}, <id>/
 """
+_TAGGED = "A-Za-z_\u00c0-\u1fff"
 _ADDRESS = rf"""
     (?i:https?|ftp)://
       (?>{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】])*
-      (?:{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】.,;:!?'\]}}*_])
-  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{{2,}}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}}*_])
+      (?:{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】.,;:!?'\]}}*_{_UNSEEN}])
+  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{{2,}}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}}*_{_UNSEEN}])
   | (?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+                   # an e-mail address
+  | (?<![\w&/\#@])[\#@](?=\d*[{_TAGGED}])[\d{_TAGGED}]+            # #hashtag, @somebody
 """
 _PLACEHOLDER = r"""
     \{\{[^{}]*\}\}                                             # {{x}}
@@ -37,7 +43,7 @@ _PLACEHOLDER = r"""
   | \\[nrt](?![a-z])                                           # a line end spelt out
 """
 _COPY = f"{_ADDRESS}|{_PLACEHOLDER}"
-_HINT = r"[@{$%&\\]|://|www\."  # without any of these there is nothing to copy
+_HINT = r"[@{$%&\\\#]|://|www\."  # without any of these there is nothing to copy
 
 
 class Span(NamedTuple):
@@ -74,12 +80,20 @@ def find_unreadable(text: str, unknown: Collection[str]) -> list[Span]:
     patterns = []
     if letters := _any_of(filter(str.isalpha, unknown)):
         patterns.append(rf"(?<!\w){letters}(?: {letters})*(?!\w)")
-    if symbols := _any_of(filterfalse(str.isalpha, unknown)):
+    others = list(filterfalse(str.isalpha, unknown))
+    if symbols := _any_of(filterfalse(is_accent, others)):
         patterns.append(symbols)
+    if accents := _any_of(filter(is_accent, others)):
+        patterns.append(rf"(?<!{LETTER}){accents}")  # which stand on no letter
     if not patterns:
         return []
     matches = re.finditer("|".join(patterns), text)
     return [Span(m.start(), m.end(), m.group(), "copy") for m in matches]
+
+
+def is_accent(character: str) -> bool:
+    """Whether a character stands on, under or around the one before it."""
+    return category(character)[0] == "M"
 
 
 def _any_of(characters: Iterable[str]) -> str:

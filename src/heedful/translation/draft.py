@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
 from heedful.text.glossary import Glossary
+from heedful.text.invisible import without_invisible
 from heedful.text.markup import Element, Mark, put_back, read_elements, take_out
 from heedful.text.normalise import normalise
 from heedful.text.numbers import find_numbers
-from heedful.text.spans import Span, find_copies, find_unreadable, without_overlaps
+from heedful.text.spans import Span, find_copies, find_unreadable, is_accent, without_overlaps
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
 from heedful.translation.restore import restore
@@ -69,6 +70,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
 
     There is none if the sentence has nothing to translate.
     """
+    sentence = without_invisible(sentence)
     bare, marks = take_out(normalise(sentence))
     copies = find_copies(bare)
     typed: Mapping[int, str] = {}
@@ -100,7 +102,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         spans=tuple(spans),
         case=None,
         typed=typed,
-        strange=frozenset(letter for letter in unknown if letter.isalpha() and letter in free),
+        strange=frozenset(letter for letter in unknown if _is_in_words(letter) and letter in free),
     )
     case = find_case(free)
     if not case:
@@ -132,6 +134,10 @@ def _texts(found: Sequence[Mark | Span], as_typed: Sequence[Mark | Span]) -> lis
 def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:
     """Whether it is a mark that a model learned to translate, from a corpus that spells it so."""
     return copy in ("&apos;", "&quot;") and tokenizer.knows(copy[1:-1])
+
+
+def _is_in_words(character: str) -> bool:
+    return character.isalpha() or is_accent(character)
 
 
 def _readable(number: Span, unknown: set[str]) -> Span:

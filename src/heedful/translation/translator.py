@@ -12,6 +12,7 @@ from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, ref
 from heedful.machine.ahead import ahead
 from heedful.storage.folder import ModelFolder
 from heedful.text.glossary import Glossary
+from heedful.text.invisible import lacks_invisible
 from heedful.text.normalise import compose, normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
@@ -42,6 +43,7 @@ class Translation:
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
     "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
+    "invisible": a mark that is not seen, such as a soft hyphen inside a word, is not in it;
     "prefix": it does not begin as was asked for, since something else had to stand there.
     """
     details: Details | None = None
@@ -239,7 +241,17 @@ class Translator:
         found = translator.translate(chosen, config, glossary)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
-        return iter(found)
+        return map(_with_what_is_lost, chosen, found)
+
+
+def _with_what_is_lost(sentence: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Flag the candidates that lack a mark that is not seen."""
+    return [
+        candidate._replace(flags=(*candidate.flags, "invisible"))
+        if lacks_invisible(sentence, candidate.text)
+        else candidate
+        for candidate in candidates
+    ]
 
 
 def _is_lengthened(text: str) -> bool:
