@@ -77,15 +77,30 @@ def test_a_tag_or_an_address_is_never_cut_however_long():
     assert cut(f"{'word ' * 300}{address} {'word ' * 300}").count(address) == 1
 
 
+@pytest.mark.parametrize("text", ["ab 😀", "<b>ab</b> 😀😀", "a{x}b 👨‍👩‍👧" * 3])
+@pytest.mark.parametrize("longest", [1, 2, 3, 4, 5])
+def test_a_cut_ends_even_where_a_character_is_longer_than_what_a_model_reads(text, longest):
+    ranges = cut_text(text, longest)
+
+    assert "".join(text[start:end] for start, end in ranges) == text.replace(" ", "")
+
+
+def test_marks_that_are_not_seen_are_left_out_at_both_ends_and_do_not_cut():
+    assert cut("\u200e a\u200bb\ufeffc \u200f\n\ufeffd\u00ad") == ["a\u200bb\ufeffc", "d"]
+
+
 PIECES = st.sampled_from(
     ["a", "B. ", "你。", " ", "\n", "\0", "<b>", "<p>", "http://x.y/z", "😀", ","]
 )
 
 
-@given(st.one_of(st.text(), st.lists(PIECES, max_size=400).map("".join)))
-def test_the_parts_are_in_order_and_only_separators_lie_between(text):
+@given(
+    st.one_of(st.text(), st.lists(PIECES, max_size=400).map("".join)),
+    st.one_of(st.just(LONGEST), st.integers(1, 20)),
+)
+def test_the_parts_are_in_order_and_only_separators_lie_between(text, longest):
     at = 0
-    for start, end in cut_text(text):
+    for start, end in cut_text(text, longest):
         assert at <= start < end
         assert text[start:end] == text[start:end].strip()
         assert not any(letter.isalnum() for letter in _without_tags(text[at:start]))

@@ -127,6 +127,52 @@ def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
     assert translation.flags == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u200ea dog\u200f",
+        "\ufeff\u200b a dog \u00ad",
+        "the \u2067old dog\u2069 saw",
+        "<b>dog</b><i>cats</i><x/>",
+        "<b>13</b><i>14</i><u>15</u> dogs",
+        "dog😀cats",
+        "a dog \ue123 \U000f0000 \U000e0999 \u0301 near",
+        "a dog -12 or -$5.00 or 1/2 in 2021-05-03 at 192.168.0.1:8080",
+        "a dog #hashtag2021 @some_body",
+    ],
+)
+def test_what_is_not_seen_or_touches_comes_back_where_it_was(text):
+    translation = translate(text)
+
+    assert translation.text == text
+    assert translation.flags == ()
+
+
+def test_a_mark_inside_a_sentence_is_not_read_and_flagged():
+    seen = []
+
+    def read(words):
+        seen.extend(words)
+        return echo(words)
+
+    translation = translate("the d\u00adog \u200bsaw", read)
+
+    assert " ".join(seen) == "the dog saw"
+    assert (translation.text, translation.flags) == ("the dog saw", ("invisible",))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("a dog -22", "-22"), ("a dog 1/2", "1/2"), ("a dog 22-24", "22-24"), ("a dog 2.5", "2.5")],
+)
+@pytest.mark.parametrize("lost", ["22", "12", "25", "24", "2"])
+def test_a_number_that_loses_a_part_is_put_back_whole(text, number, lost):
+    def lose(words):
+        return [(lost if number in word else word, at) for at, word in enumerate(words)]
+
+    assert translate(text, lose).text == text
+
+
 @pytest.mark.parametrize("text", ["a dög saw cats", "A DÖG SAW CATS", "мир and a dög"])
 def test_an_unknown_letter_in_a_word_that_is_lost_is_flagged(text):
     kept, lost = (translate(text, rewrite) for rewrite in (echo, lambda words: echo(words[:1])))

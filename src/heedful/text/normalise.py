@@ -1,12 +1,14 @@
 """The one form in which text is compared, counted and cut into pieces."""
 
 import re
-import unicodedata
+from itertools import groupby
+from unicodedata import combining, normalize
 
 from heedful.errors import CorpusError
 
 _SPACES = re.compile(r" [ \t\n\v\f\r]+|[\t\n\v\f\r][ \t\n\v\f\r]*")  # but not a single space
 _SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, left by bytes not UTF-8
+_MOST_MARKS = 30  # in a row, by Unicode's Stream-Safe Text Format (UAX 15, section 13)
 
 
 def normalise(text: str) -> str:
@@ -14,7 +16,30 @@ def normalise(text: str) -> str:
 
     Nothing else changes: typographic spaces, controls and look-alikes carry meaning.
     """
-    return _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip(" ")
+    return _SPACES.sub(" ", compose(text)).strip(" ")
+
+
+def compose(text: str) -> str:
+    """Compose Unicode (NFC), but leave alone what has more marks in a row than any language.
+
+    They would have to be sorted, which takes Python the square of their number.
+    """
+    if not any(map(_is_mark, text[:: _MOST_MARKS + 1])):  # one of which is in any such row
+        return normalize("NFC", text)
+    parts = [""]
+    for _, row in groupby(text, _is_mark):
+        part = "".join(row)
+        if _is_mark(part[0]) and len(part) > _MOST_MARKS:
+            parts += [part, ""]
+        else:
+            parts[-1] += part
+    parts[::2] = [normalize("NFC", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _is_mark(character: str) -> bool:
+    """Whether a character, or the first of those it is made of, is sorted among others."""
+    return character > "\u02ff" and combining(normalize("NFD", character)[0]) > 0
 
 
 def refuse_halves(text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain, pairwise
 
+from heedful.text.invisible import AT_EDGES
 from heedful.text.spans import find_copies, find_tags
 
 Range = tuple[int, int]
@@ -18,10 +19,10 @@ _BLOCKS = (
     "form|h[1-6]|head|header|hr|html|li|main|nav|ol|option|p|pre|section|table|tbody|td|tfoot|th|"
     "thead|title|tr|ul"
 )
-_SEPARATOR = rf"""(?i)(?=[<\s\x00-\x1f\x7f-\x9f\ufeff])(?:
+_SEPARATOR = rf"""(?i)(?=[<\s\x00-\x1f\x7f-\x9f])(?:
     <!--(?:(?!<!--).)*?--> | <[?!][^<>]*>
   | </?(?:{_BLOCKS})(?:\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*+|/)?>   # tags between, not around, words
-  | [\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]+                       # controls: tabs, line ends, NUL
+  | [\x00-\x1f\x7f-\x9f\u2028\u2029]+                             # controls: tabs, line ends, NUL
   | (?<=[.!?…])\s{{2,}} | \s{{3,}}                            # spacing that is layout
 )"""
 _STOP = r"""
@@ -37,6 +38,8 @@ _ABBREVIATION = r"""
   )\.$
 """
 _CLAUSE_END = r"[,;:،؛—–](?=\s)|[、，；：]"
+_SPACES = " \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+_NOT_SEEN = _SPACES + "".join(map(chr, range(0x2000, 0x200B))) + AT_EDGES
 _OPENING = "\"'“‘«([ \u00a0¿¡"
 _ZERO_WIDTH_JOINER = "\u200d"
 _JOINING = _ZERO_WIDTH_JOINER + "🏻🏼🏽🏾🏿"
@@ -46,7 +49,7 @@ _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 def cut_text(text: str, longest: int = LONGEST) -> list[Range]:
     """Find the ranges to be translated one by one, in order; the rest comes back as it is.
 
-    None has more than `longest` bytes, unless it must stay whole.
+    None has more than `longest` bytes, unless it must stay whole, as a character must.
     """
     long = min(LONG, longest)
     if text.isprintable() and "<" not in text and "  " not in text and _num_bytes(text) <= long:
@@ -113,7 +116,7 @@ def _cut_sentence(
     while _num_bytes(window := text[start : min(end, start + longest)]) > longest or (
         start + longest < end
     ):
-        fitting = _in_bytes(window)[:longest].decode(errors="ignore")
+        fitting = _in_bytes(window)[:longest].decode(errors="ignore") or window[0]
         cut = _last_break(text, start, start + len(fitting))
         before, after = unbroken.rfind(0, start, cut + 1), unbroken.find(0, cut)
         cut = min(before if before > start else after, end)
@@ -128,7 +131,7 @@ def _last_break(text: str, start: int, end: int) -> int:
     clauses = [match.end() for match in _compiled(_CLAUSE_END).finditer(text, middle, end)]
     if clauses:
         return clauses[-1]
-    space = text.rfind(" ", middle, end)
+    space = text.rfind(" ", max(middle, start + 1), end)
     if space > 0:
         return space
     breaks = (at for at in range(end, middle, -1) if not _is_joined(text, at))
@@ -155,9 +158,9 @@ def _in_bytes(text: str) -> bytes:
 
 
 def _trimmed(text: str, ranges: Iterable[Range]) -> Iterator[Range]:
-    """Take the white space off both ends of ranges, and leave out those that are nothing else."""
+    """Take off both ends of ranges what is not seen, and leave out those that are nothing else."""
     for start, end in ranges:
         part = text[start:end]
-        if content := part.strip():
-            start += len(part) - len(part.lstrip())
+        if content := part.strip(_NOT_SEEN):
+            start += len(part) - len(part.lstrip(_NOT_SEEN))
             yield start, start + len(content)

@@ -1,28 +1,31 @@
-"""What a translation must leave as it is: tags, addresses, placeholders, numbers."""
+"""What a translation must leave as it is: tags, addresses, placeholders, what it cannot read."""
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import filterfalse
 from typing import Literal, NamedTuple
+from unicodedata import category
 
-_LARGEST_SPELT_OUT = 12  # "2 men" is "zwei Männer"; above this, digits are expected to stay
+from heedful.text.words import LETTER
 
 _TAG = r"""
     <!--(?:(?!<!--).)*?-->                                     # a comment
   | <[?!][^<>]*>                                               # a declaration
   | </?[A-Za-z](?:[^<>"']|"[^"<]*"|'[^'<]*')*+>                # <b>, </b>, <br/>, <a href="...">
 """
+_UNSEEN = "\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _IN_ADDRESS = r"""
     \([^\s()<>"]*\) | \{\{[^{}]*\}\} | \{[^\s{}]*\} | (?<=[/=])<\w+>(?=[/?&\#])  # (a), {id}, <id>/
 """
+_TAGGED = "A-Za-z_\u00c0-\u1fff"
 _ADDRESS = rf"""
     (?i:https?|ftp)://
       (?>{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】])*
-      (?:{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】.,;:!?'\]}}*_])
-  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{{2,}}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}}*_])
+      (?:{_IN_ADDRESS} | [^\s()<>"。，、；！？）」』】.,;:!?'\]}}*_{_UNSEEN}])
+  | (?<![\w.])www\.(?:[\w-]+\.)+[a-z]{{2,}}(?:/[^\s<>"()]*)?(?<![.,;:!?'\]}}*_{_UNSEEN}])
   | (?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+                   # an e-mail address
+  | (?<![\w&/\#@])[\#@](?=\d*[{_TAGGED}])[\d{_TAGGED}]+            # #hashtag, @somebody
 """
 _PLACEHOLDER = r"""
     \{\{[^{}]*\}\}                                             # {{x}}
@@ -31,27 +34,16 @@ _PLACEHOLDER = r"""
     (?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}                     # {n, plural, one {# dog}}
   | <%(?:(?!<%|%>).)*%>                                        # <%= x %>
   | (?<![\w$])\$[A-Za-z_]\w*                                   # $x, but not $5
-  | %\(\w+\)[\#0+-]*\d*(?:\.\d+)?[a-zA-Z]                      # %(name)s
+  | %\(\w+\)[\#0+-]*+\d*+(?:\.\d+)?[a-zA-Z]                    # %(name)s
   | %%
-  | (?<![\d%])%(?:\d+\$)?[\#0+-]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[zjtLq])?
+  | (?<![\d%])%(?:\d++\$)?[\#0+-]*+(?:\d++|\*)?(?:\.(?:\d++|\*))?(?:hh?|ll?|[zjtLq])?
     [sdifgeuxXcr@opEG](?![A-Za-z])                             # %s, %1$.2f, %zu
   | (?<![\w%])%[A-Za-z_]\w*%(?!\w)                             # %name%
   | &(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});  # &amp;
   | \\[nrt](?![a-z])                                           # a line end spelt out
 """
 _COPY = f"{_ADDRESS}|{_PLACEHOLDER}"
-_HINT = r"[@{$%&\\]|://|www\."  # without any of these there is nothing to copy
-_UNIT = (
-    "[kcmdnµμ]?m|[kmµμ]?g|t|[mcd]?l|h|min|ms|mph|kmh|[kMG]?Wh?|[km]?V|[kMG]?Hz|[kKMGT]B|px|pt|p"
-    "|bn?|mn|k|K|M"
-)
-_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # where words touch numbers
-_MULTIPLIERS = "十百千万萬亿億兆십백천만억조"  # 500万 is 5,000,000
-_NUMBER = rf"""(?<![:.,])(?:(?<!\w)|(?<=[{_WITHOUT_SPACES}])|(?<=\b[A-Z]{{3}}))(?>
-    \d{{1,3}}(?:[ ]\d{{3}})+(?!\d)(?:[.,]\d+)?                     # 10 000
-  | \d+(?:[.,'’\u00a0\u202f\u2009]\d+)*                        # 10,000.5
-)(?!:\d)(?:(?!\w)|(?=(?:{_UNIT})(?!\w))|(?=[{_WITHOUT_SPACES}])(?![{_MULTIPLIERS}]))"""
-_WRITTEN_NUMBER = r"\d+(?:[.,'’\u00a0\u202f\u2009 ]\d+)*"
+_HINT = r"[@{$%&\\\#]|://|www\."  # without any of these there is nothing to copy
 
 
 class Span(NamedTuple):
@@ -61,6 +53,8 @@ class Span(NamedTuple):
     end: int
     text: str
     kind: Literal["copy", "number", "term"]
+    is_scaled: bool = False
+    """Whether it counts millions or the like, where other languages count otherwise."""
 
 
 @cache
@@ -86,12 +80,20 @@ def find_unreadable(text: str, unknown: Collection[str]) -> list[Span]:
     patterns = []
     if letters := _any_of(filter(str.isalpha, unknown)):
         patterns.append(rf"(?<!\w){letters}(?: {letters})*(?!\w)")
-    if symbols := _any_of(filterfalse(str.isalpha, unknown)):
+    others = list(filterfalse(str.isalpha, unknown))
+    if symbols := _any_of(filterfalse(is_accent, others)):
         patterns.append(symbols)
+    if accents := _any_of(filter(is_accent, others)):
+        patterns.append(rf"(?<!{LETTER}){accents}")  # which stand on no letter
     if not patterns:
         return []
     matches = re.finditer("|".join(patterns), text)
     return [Span(m.start(), m.end(), m.group(), "copy") for m in matches]
+
+
+def is_accent(character: str) -> bool:
+    """Whether a character stands on, under or around the one before it."""
+    return category(character)[0] == "M"
 
 
 def _any_of(characters: Iterable[str]) -> str:
@@ -106,29 +108,3 @@ def without_overlaps(spans: Iterable[Span]) -> list[Span]:
         if not any(span.start < other.end and other.start < span.end for other in kept):
             kept.append(span)
     return sorted(kept, key=lambda span: span.start)
-
-
-def find_numbers(text: str) -> list[Span]:
-    """Find the numbers that stay numbers: no times of day, and none that is often spelt out."""
-    if not _compiled(r"\d").search(text):
-        return []
-    return [
-        Span(match.start(), match.end(), match.group(), "number")
-        for match in _compiled(_NUMBER).finditer(text)
-        if len(match.group()) > 2 or int(match.group()) > _LARGEST_SPELT_OUT
-    ]
-
-
-def digits(text: str) -> str:
-    """Return the digits of a number, in those of ASCII: this is what languages agree on."""
-    return "".join(str(unicodedata.decimal(digit)) for digit in text if digit.isdecimal())
-
-
-def written_digits(text: str) -> Iterator[str]:
-    """List the digits of every number in a text, however their groups are set apart.
-
-    What spaces set apart may be one number or several, so both are listed.
-    """
-    for match in _compiled(_WRITTEN_NUMBER).finditer(text):
-        parts = match.group().split(" ")
-        yield from map(digits, [match.group(), *parts] if len(parts) > 1 else parts)

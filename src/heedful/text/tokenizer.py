@@ -170,8 +170,12 @@ def train_tokenizer(
 
 
 def _is_said(character: str) -> bool:
-    """Whether a translation must not lack it: a letter, a symbol such as €, a fraction."""
-    return character.isalpha() or unicodedata.category(character) in ("Sc", "Sm", "So", "No")
+    """Whether a translation must not lack it: a letter, a symbol such as €, a fraction, an accent.
+
+    What Unicode leaves to others, or has not assigned yet, is a symbol too.
+    """
+    kinds = ("Sc", "Sm", "So", "No", "Mn", "Mc", "Me", "Co", "Cn")
+    return character.isalpha() or unicodedata.category(character) in kinds
 
 
 def choose_vocab_size(num_bytes: int | float) -> int:

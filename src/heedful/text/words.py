@@ -1,6 +1,7 @@
 """The words of a text with the gaps between them, so that joining them gives it back."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -27,12 +28,12 @@ class Word(NamedTuple):
     """Whether it stands as it must, so that nobody may change it."""
 
 
-_LETTER = f"(?![{_IDEOGRAPHS}])[\\w{_MARKS}]"
+LETTER = f"(?![{_IDEOGRAPHS}])[\\w{_MARKS}]"
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_LETTER})+|\S")
+    return re.compile(rf"(?:{LETTER})+|\S")
 
 
 def find_words(text: str) -> list[tuple[int, int]]:
@@ -40,10 +41,20 @@ def find_words(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _pattern().finditer(text)]
 
 
+def are_words(left: str, right: str) -> bool:
+    """Whether one word would end and another begin between two characters, if a space were there.
+
+    Ideographs need none.
+    """
+    is_end = left.isalnum() or unicodedata.category(left or " ") in ("Mn", "Mc", "Po", "Pe", "Pf")
+    ideographs = re.compile(f"[{_IDEOGRAPHS}]")
+    return is_end and right.isalnum() and not ideographs.search(left + right)
+
+
 def whole_words(texts: Iterable[str]) -> re.Pattern[str]:
     """Match any of the texts where it is no part of a longer word; the longest that is there."""
     longest_first = "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
-    return re.compile(rf"(?<!{_LETTER})(?:{longest_first})(?!{_LETTER})")
+    return re.compile(rf"(?<!{LETTER})(?:{longest_first})(?!{LETTER})")
 
 
 def join_words(words: Iterable[Word]) -> str:

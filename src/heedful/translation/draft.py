@@ -5,15 +5,11 @@ from typing import NamedTuple
 
 from heedful.text.case import Case, as_sentence, carry_over, find_case, without_strange_capitals
 from heedful.text.glossary import Glossary
+from heedful.text.invisible import without_invisible
 from heedful.text.markup import Element, Mark, put_back, read_elements, take_out
 from heedful.text.normalise import normalise
-from heedful.text.spans import (
-    Span,
-    find_copies,
-    find_numbers,
-    find_unreadable,
-    without_overlaps,
-)
+from heedful.text.numbers import find_numbers
+from heedful.text.spans import Span, find_copies, find_unreadable, is_accent, without_overlaps
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
 from heedful.translation.restore import restore
@@ -74,6 +70,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
 
     There is none if the sentence has nothing to translate.
     """
+    sentence = without_invisible(sentence)
     bare, marks = take_out(normalise(sentence))
     copies = find_copies(bare)
     marks, typed = _as_typed(sentence, marks, copies)
@@ -83,8 +80,8 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         [
             *(copy for copy in copies if not _is_known_quote(copy.text, tokenizer)),
             *glossary.find(bare),
+            *(_readable(number, unknown) for number in find_numbers(bare)),
             *find_unreadable(readable, unknown),
-            *find_numbers(bare),
         ]
     )
     to_translate = _without_copies(bare, spans)
@@ -97,7 +94,7 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         spans=tuple(spans),
         case=None,
         typed=typed,
-        strange=frozenset(it for it in unknown if it.isalpha() and it in to_translate),
+        strange=frozenset(it for it in unknown if _is_in_words(it) and it in to_translate),
     )
     case = find_case(to_translate)
     if not case:
@@ -140,6 +137,15 @@ def _texts(found: Sequence[Mark | Span], as_typed: Sequence[Mark | Span]) -> lis
 def _is_known_quote(copy: str, tokenizer: Tokenizer) -> bool:
     """Whether it is a mark that a model learned to translate, from a corpus that spells it so."""
     return copy in ("&apos;", "&quot;") and tokenizer.knows(copy[1:-1])
+
+
+def _is_in_words(character: str) -> bool:
+    return character.isalpha() or is_accent(character)
+
+
+def _readable(number: Span, unknown: set[str]) -> Span:
+    """Copy a number as it is if it has a sign that a vocabulary does not know, as in -€5."""
+    return number if unknown.isdisjoint(number.text) else number._replace(kind="copy")
 
 
 def _without_copies(bare: str, spans: Sequence[Span]) -> str:

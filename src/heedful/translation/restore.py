@@ -4,33 +4,33 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from heedful.text.spans import Span, digits, written_digits
+from heedful.text.numbers import missing_numbers
+from heedful.text.spans import Span
 from heedful.text.words import Word, best_run, join_words, whole_words
 
 
 def find_missing(text: str, spans: Sequence[Span]) -> list[Span]:
     """List the spans that a translation lacks, or of which it has more than the source."""
-    wanted = Counter(_content(span) for span in spans)
-    numbers, copies, terms = _written(text, spans)
+    wanted = Counter((span.kind, span.text) for span in spans)
+    numbers = missing_numbers(text, spans)
+    copies, terms = _written(text, spans)
     return [
         span
         for span in spans
-        if (span.kind == "number" and numbers[_content(span)] < wanted[_content(span)])
-        or (span.kind == "copy" and copies[span.text] != wanted[span.text])
-        or (span.kind == "term" and terms[span.text] < wanted[span.text])
+        if span in numbers
+        or (span.kind == "copy" and copies[span.text] != wanted["copy", span.text])
+        or (span.kind == "term" and terms[span.text] < wanted["term", span.text])
     ]
 
 
-def _written(text: str, spans: Sequence[Span]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Count the numbers of a text, and the copies and terms that are wanted in it.
+def _written(text: str, spans: Sequence[Span]) -> tuple[Counter[str], Counter[str]]:
+    """Count the copies and terms that are wanted in a text.
 
     What is part of a longer copy, or of a longer word, does not count.
     """
-    kinds = {span.kind for span in spans}
     copies = sorted({span.text for span in spans if span.kind == "copy"}, key=len, reverse=True)
     terms = {span.text for span in spans if span.kind == "term"}
     return (
-        Counter(written_digits(text) if "number" in kinds else ()),
         Counter(re.findall("|".join(map(re.escape, copies)), text) if copies else ()),
         Counter(whole_words(terms).findall(text) if terms else ()),
     )
@@ -64,10 +64,6 @@ def _set_apart(words: list[Word], at: int, before: str, after: str) -> None:
             outer = (left.text[-1], left) if index == at else (right.text[0], right)
             if outer[0].isalnum() or outer[1].is_fixed:
                 words[index] = right._replace(gap=" ")
-
-
-def _content(span: Span) -> str:
-    return digits(span.text) if span.kind == "number" else span.text
 
 
 def _words_linked_to(words: Sequence[Word], span: Span) -> tuple[int, int] | None:

@@ -1,6 +1,5 @@
 """The translator: text in, Translation out."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress, islice, pairwise, zip_longest
@@ -14,7 +13,8 @@ from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, ref
 from heedful.machine.ahead import ahead
 from heedful.model.config import ModelConfig
 from heedful.storage.folder import ModelFolder
-from heedful.text.normalise import normalise, refuse_halves
+from heedful.text.invisible import lacks_invisible
+from heedful.text.normalise import compose, normalise, refuse_halves
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -45,6 +45,7 @@ class Translation:
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
     "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
+    "invisible": a mark that is not seen, such as a soft hyphen inside a word, is not in it;
     "prefix": it does not begin as was asked for, since something else had to stand there.
     """
     details: Details | None = None
@@ -200,14 +201,22 @@ class Translator:
         found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
-        return iter(found)
+        return map(_with_what_is_lost, chosen, found)
+
+
+def _with_what_is_lost(sentence: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Flag the candidates that lack a mark that is not seen."""
+    return [
+        candidate._replace(flags=(*candidate.flags, "invisible"))
+        if lacks_invisible(sentence, candidate.text)
+        else candidate
+        for candidate in candidates
+    ]
 
 
 def _is_lengthened(text: str) -> bool:
     """Whether some letters have more bytes when they are composed: three times as many at most."""
-    if unicodedata.is_normalized("NFC", text):
-        return False
-    return len(unicodedata.normalize("NFC", text).encode()) > len(text.encode())
+    return not text.isascii() and len(compose(text).encode()) > len(text.encode())
 
 
 def _assembled(
