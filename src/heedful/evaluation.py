@@ -11,6 +11,8 @@ from sacrebleu.metrics.ter import TER
 from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
 from heedful.text.normalise import normalise
 
+_DOWNLOADED = ("spm", "flores", "spBLEU")  # tokenizers that are not there without a network
+
 
 @dataclass(frozen=True)
 class Score:
@@ -39,10 +41,9 @@ def evaluate(
 
 def bleu_metric(tokenize: str) -> BLEU:
     """Return sacrebleu's BLEU by one of its tokenizers, refusing what is not there."""
-    if tokenize not in BLEU.TOKENIZERS:
-        raise ConfigError(
-            f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, BLEU.TOKENIZERS)}"
-        )
+    known = [name for name in BLEU.TOKENIZERS if not name.startswith(_DOWNLOADED)]
+    if tokenize not in known:
+        raise ConfigError(f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, known)}")
     try:
         return BLEU(tokenize=tokenize, force=True)  # no advice about tokenised text
     except (ImportError, RuntimeError) as error:

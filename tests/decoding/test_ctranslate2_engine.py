@@ -191,7 +191,7 @@ def test_what_a_folder_says_of_its_model_is_read_once(model_folder, monkeypatch)
 
     heedful.load(model_folder.path)
 
-    assert sorted(read) == ["alignment.json", "config.json", "provenance.json"]
+    assert sorted(read) == ["alignment.json", "checksums.json", "config.json", "provenance.json"]
 
 
 def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):
@@ -232,6 +232,7 @@ def test_a_folder_that_was_not_exported_translates_with_pytorch_and_says_how_to_
 
 @pytest.mark.parametrize("part", ["model.bin", "shared_vocabulary.json"])
 def test_a_damaged_export_is_named(copied, part):
+    copied.checksums_file.unlink()
     (copied.ctranslate2 / part).write_bytes(b"not a model")
 
     with pytest.raises(ModelFolderError, match=r"ctranslate2: damaged, .*heedful export"):

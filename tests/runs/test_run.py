@@ -35,6 +35,7 @@ def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
         "curves.csv",
         "curves.svg",
         "alignment.json",
+        "checksums.json",
         "ctranslate2",
         "training",
     }

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -67,6 +68,8 @@ class CTranslate2Engine:
     ) -> None:
         config = config or folder.config()
         self._pieces = _vocabulary(folder)
+        if len(self._pieces) != config.vocab_size:
+            raise _damaged(folder, ValueError(f"{len(self._pieces)} pieces are not the model's"))
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self.most_pieces = most_pieces(config)
         self._shift = folder.alignment_head(config).shift
@@ -295,9 +298,21 @@ def _vocabulary(folder: ModelFolder) -> list[str]:
     """Read the pieces as the export spells them, which is quicker than to ask the tokenizer."""
     try:
         spelt = (folder.ctranslate2 / "shared_vocabulary.json").read_text(encoding="utf-8")
-        return list(json.loads(spelt))
-    except (OSError, ValueError) as error:
+        pieces = json.loads(spelt)
+        _refuse_odd_shortlist(folder.shortlist_file)
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder, error) from error
+    if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+        raise _damaged(folder, ValueError("shared_vocabulary.json is no list of pieces"))
+    return pieces
+
+
+def _refuse_odd_shortlist(path: Path) -> None:
+    """Refuse what is no shortlist: CTranslate2 reads it unasked, and some crash it."""
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").split("\n")
+        if not lines.pop() == "" or not lines or not all(line.count("\t") == 1 for line in lines):
+            raise ValueError(f"{path.name} is no shortlist")
 
 
 def _damaged(folder: ModelFolder, error: Exception) -> ModelFolderError:

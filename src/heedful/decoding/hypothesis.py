@@ -12,6 +12,7 @@ PATIENCE = 1.5  # beams' worth of hypotheses to wait for, as a good one may end 
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
 _WIDEST = 1_000  # a beam; wider ones find worse translations, and take all of the memory
 _COLDEST = 0.001  # below, the likeliest piece is drawn anyway, and numbers overflow
+_LEAST_TOP_P = 1e-30  # below, it would be 0 in the engines
 
 Attention = tuple[tuple[float, ...], ...]
 """A row for each target piece, a column for each source piece, both without EOS.
@@ -72,7 +73,7 @@ class Sampling:
             raise ConfigError(f"temperature must be {_COLDEST:g} or more, got {self.temperature:g}")
         if self.top_k < 0:
             raise ConfigError(f"top_k must be at least 1, or 0 for all, got {self.top_k}")
-        if not 0 < self.top_p <= 1:
+        if not _LEAST_TOP_P <= self.top_p <= 1:
             raise ConfigError(f"top_p must be above 0 and at most 1, got {self.top_p}")
         if self.seed is not None and not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")

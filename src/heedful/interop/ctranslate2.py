@@ -18,6 +18,7 @@ from heedful.model.transformer import LAYER_NORM_EPSILON, Transformer
 from heedful.specials import BOS, EOS, UNK
 from heedful.storage.alignment_head import AlignmentHead
 from heedful.storage.checkpoint import load_model
+from heedful.storage.checksums import refuse_mixed, write_checksums
 from heedful.storage.folder import ModelFolder
 from heedful.storage.writing import folder_written_whole
 from heedful.text.tokenizer import Tokenizer
@@ -29,6 +30,7 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
     The weights are kept in float32; CTranslate2 makes int8 of them as it loads them. With it goes
     a shortlist of pieces, learned from the corpus; if that is gone, the one that was there.
     """
+    refuse_mixed(folder, engine="pytorch")
     tokenizer = folder.tokenizer()
     model = load_model(folder)
     spec = ctranslate2_spec(model, tokenizer, folder.alignment_head(model.config))
@@ -40,6 +42,7 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
             )
         elif folder.shortlist_file.exists():
             shutil.copy(folder.shortlist_file, partial)
+    write_checksums(folder)
     return folder.ctranslate2
 
 

@@ -45,6 +45,12 @@ def enrol(folder: ModelFolder, recipe: Recipe, device: torch.device) -> None:
     """Refuse what cannot be followed here, and a folder that is in other use."""
     refuse_missing(recipe.training.precision, device)
     try:
+        str(folder.path).encode()  # as the names of checkpoints must be
+    except UnicodeEncodeError:
+        raise StorageError(
+            f"{str(folder.path)!r}: its name is not UTF-8; choose another folder"
+        ) from None
+    try:
         _refuse_other_use(folder, recipe)
     except OSError as error:
         raise StorageError(

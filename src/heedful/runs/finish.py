@@ -24,6 +24,7 @@ from heedful.runs.events import Finished, Validation
 from heedful.runs.recipe import Recipe
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
+from heedful.storage.checksums import write_checksums
 from heedful.storage.folder import ModelFolder
 from heedful.storage.provenance import (
     Data,
@@ -70,6 +71,7 @@ def write_model(
     write_atomically(folder.tokenizer_file, tokenizer.model)
     head = choose_alignment_head(model, tokenizer, corpus.valid, corpus.train)
     write_atomically(folder.alignment_file, json.dumps(asdict(head)) + "\n")
+    write_checksums(folder)
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)

@@ -18,6 +18,7 @@ from heedful.text.tokenizer import TokenizerConfig
 from heedful.training.config import TrainingConfig
 
 DEFAULT = "default"
+_MOST_BYTES = 1 << 20  # of a recipe
 ROOT = "paper"  # what a recipe leaves open is done as the paper does it
 
 
@@ -138,13 +139,16 @@ def _read(name: str) -> dict[str, Any]:
         if name in known_recipes():
             text = (resources.files("heedful") / "recipes" / f"{name}.toml").read_text("utf-8")
         else:
-            text = Path(name).read_text("utf-8")
+            with Path(name).open("rb") as file:  # which may be a pipe, or have no end
+                text = file.read(_MOST_BYTES).decode("utf-8-sig")
         document = tomllib.loads(text)
     except FileNotFoundError:
         names = ", ".join(known_recipes())
         raise ConfigError(f"{name}: no such recipe file; recipes known by name: {names}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # UnicodeDecodeError, TOMLDecodeError, huge numbers
         raise ConfigError(f"{name}: cannot be read as a recipe; {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: cannot be read as a recipe; too deep") from error
     _refuse_unknown(document, {"recipe", *_SECTIONS}, name)
     for section, kind in _SECTIONS.items():
         values = document.get(section, {})

@@ -28,6 +28,7 @@ _HEAD = 40  # bytes, more than that takes
 
 def save_model(folder: ModelFolder, model: Transformer) -> None:
     """Write sizes and weights; safetensors, so that loading them can run no code."""
+    folder.checksums_file.unlink(missing_ok=True)  # of what went with other weights
     write_atomically(folder.config_file, json.dumps(asdict(model.config), indent=2) + "\n")
     _save_tensors(folder.weights_file, model.state_dict(), {"format": "pt"})
 

@@ -34,6 +34,7 @@ class ModelFolder:
         self.curves_file = path / "curves.csv"
         self.curves_picture = path / "curves.svg"
         self.alignment_file = path / "alignment.json"
+        self.checksums_file = path / "checksums.json"
         self.ctranslate2 = path / "ctranslate2"
         self.shortlist_file = self.ctranslate2 / "vmap.txt"  # as CTranslate2 calls it
         self.onnx = path / "onnx"
@@ -111,7 +112,7 @@ class ModelFolder:
         return diagnoses
 
     def _require(self, path: Path) -> None:
-        if not self.path.is_dir():
+        if not os.path.isdir(self.path):  # which is no error for a path that cannot be
             raise ModelFolderError(f"{self.path}: no such model folder; check the path")
         if not path.exists():
             hint = (

@@ -18,6 +18,7 @@ from heedful.text.normalise import normalise, refuse_halves
 
 _NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
 _SMALLEST = 320
+_LARGEST = 1 << 20
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
 _MOST_TEXTS = 4_000_000  # the first so many: SentencePiece holds them all in memory
 
@@ -30,6 +31,8 @@ class TokenizerConfig:
     """Pieces shared by source and target (section 5.1: about 37,000); 0 chooses by the corpus."""
 
     def __post_init__(self) -> None:
+        if self.vocab_size > _LARGEST:
+            raise ConfigError(f"vocab_size must be at most {_LARGEST:,}, got {self.vocab_size:,}")
         if self.vocab_size and self.vocab_size < _SMALLEST:
             raise ConfigError(
                 f"vocab_size must be at least {_SMALLEST} ({_NUM_RESERVED} go to bytes and "

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from heedful.errors import ConfigError, refuse_other
 
+_HIGHEST_RATE = 1e9  # far beyond any that works
+_MOST_MINUTES = 10_000_000  # nineteen years
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -68,6 +71,8 @@ class TrainingConfig:
         for name in ("patience", "teachers", "peak_rate"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} must not be negative, got {getattr(self, name):g}")
+        if self.peak_rate > _HIGHEST_RATE:
+            raise ConfigError(f"peak_rate must be at most {_HIGHEST_RATE}, got {self.peak_rate:g}")
         if not 0 <= self.seed < 1 << 32:
             raise ConfigError(f"seed must be from 0 to {(1 << 32) - 1}, got {self.seed}")
         if not 0 <= self.label_smoothing < 1:
@@ -82,6 +87,8 @@ class TrainingConfig:
     def _refuse_odd_lengths(self) -> None:
         if not 0 <= self.minutes < math.inf:
             raise ConfigError(f"minutes must be a number above 0, got {self.minutes:g}")
+        if self.minutes > _MOST_MINUTES:
+            raise ConfigError(f"minutes must be at most {_MOST_MINUTES:,}, got {self.minutes:g}")
         if self.steps < 1 and not self.minutes:
             raise ConfigError(
                 f"steps must be at least 1, got {self.steps}; or give minutes above 0"

@@ -12,6 +12,7 @@ from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
 from heedful.machine.ahead import ahead
 from heedful.model.config import ModelConfig
+from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
 from heedful.text.invisible import lacks_invisible
 from heedful.text.normalise import compose, normalise, refuse_halves
@@ -310,6 +311,7 @@ def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fas
             f"{folder.path} has no ctranslate2 folder; make it with: heedful export {folder.path}"
         )
     if is_exported and name != "pytorch":
+        refuse_mixed(folder, engine="ctranslate2")
         from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 
         if fast and not folder.shortlist_file.exists():
@@ -318,6 +320,7 @@ def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fas
                 "its training folder is there; translate without fast"
             )
         return CTranslate2Engine(folder, config, exact=name == "exact", fast=fast)
+    refuse_mixed(folder, engine="pytorch")
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
