@@ -57,6 +57,15 @@ def test_weights_of_another_model_are_refused(copy):
         load_model(copy)
 
 
+def test_sizes_beyond_all_memory_are_compared_with_the_weights_before_any_is_asked_for(copy):
+    config = json.loads(copy.config_file.read_text())
+    huge = {"d_model": 1 << 17, "d_ff": 1 << 20, "vocab_size": 1 << 20}  # 3 TB
+    copy.config_file.write_text(json.dumps(config | huge))
+
+    with pytest.raises(ModelFolderError, match=r"the weights do not fit config\.json; the files"):
+        load_model(copy)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
