@@ -15,7 +15,7 @@ def main() -> None:
         _run(sys.argv[1:])
         sys.stdout.flush()
     except HeedfulError as error:
-        print(f"heedful: {error}", file=sys.stderr)
+        print("heedful:", " ".join(str(error).splitlines()), file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -13,7 +13,7 @@ from heedful.machine.ahead import ahead
 from heedful.storage.folder import ModelFolder
 from heedful.text.glossary import Glossary
 from heedful.text.invisible import lacks_invisible
-from heedful.text.normalise import compose, normalise, refuse_halves
+from heedful.text.normalise import compose, normalise, refuse_halves, refuse_no_text
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -108,7 +108,9 @@ class Translator:
         again with its spacing; tags, addresses, placeholders and numbers stay as they are; terms of
         the glossary are translated as it says; `Options` has the rest.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts = [text] if isinstance(text, (str, bytes)) else list(text)
+        for each in texts:
+            refuse_no_text(each)
         config = self.search_config(beam_size, alpha, n_best, sampling)
         steering = Steering(prefix=prefix, sampling=sampling)
         translations = self._translate(texts, config, _as_glossary(glossary), steering)
