@@ -207,7 +207,9 @@ class Translator:
         for text in texts:
             refuse_halves(text)
         longest = min(LONGEST, self.engine.most_pieces - 2)  # a piece has a byte; a space, and EOS
-        cuts = [cut_text(text, longest // (3 if _is_lengthened(text) else 1)) for text in texts]
+        cuts = [
+            cut_text(text, max(longest // (3 if _is_lengthened(text) else 1), 1)) for text in texts
+        ]
         sentences = [
             text[start:end]
             for text, ranges in zip(texts, cuts, strict=True)
