@@ -268,6 +268,7 @@ BAD = {
         "top_p must be above 0 and at most 1, got 2.0",
     ),
     "no such model": (["translate", "nowhere", "x"], "nowhere: no such model folder"),
+    "a name of two lines": (["translate", "no\nwhere", "x"], "no\\nwhere: no such model folder"),
     "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
     "no corpus": (["train"], "default, [data]: source is missing"),
     "no such recipe": (["train", "--recipe", "papre"], "papre: no such recipe file"),

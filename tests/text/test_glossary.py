@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from heedful.errors import CorpusError
@@ -45,3 +47,22 @@ def test_a_line_that_cannot_be_meant_is_named(tmp_path, content, message):
 
     with pytest.raises(CorpusError, match=message):
         read_glossary(tmp_path / "terms.tsv")
+
+
+@pytest.mark.parametrize(
+    ("term", "mark"),
+    [("a 😀", "😀"), ("<b>bank</b>", "<b>"), ("http://x.y", "http://x.y"), ("{name}", "{name}")],
+)
+def test_a_term_that_would_never_be_found_is_refused(term, mark):
+    with pytest.raises(CorpusError, match=f"'{re.escape(term)}': {re.escape(mark)} stays as it is"):
+        Glossary({term: "x"})
+
+
+@pytest.mark.parametrize("terms", [{"bank\udcff": "x"}, {"bank": "\udcff"}])
+def test_half_a_character_in_a_glossary_is_refused(terms):
+    with pytest.raises(CorpusError, match="is not valid Unicode"):
+        Glossary(terms)
+
+
+def test_a_term_is_found_whatever_is_in_it_that_is_not_seen():
+    assert [span.text for span in Glossary({"ba\u00adnk": "Ufer"}).find("a bank")] == ["Ufer"]

@@ -125,7 +125,7 @@ def test_a_pipe_that_is_full_has_more_to_come():
 @given(st.lists(st.binary(max_size=6).filter(bool)))
 def test_a_pipe_has_the_lines_of_the_same_file(tmp_path_factory, writes):
     content = b"".join(writes)
-    assume(not content.startswith(b"\x1f\x8b"))  # a file would be unpacked
+    assume(not content.startswith(b"\x1f\x8b"))  # a file would be unpacked, a pipe refused
     path = write(tmp_path_factory.getbasetemp() / "piped.txt", content)
 
     arrived = list(read_arriving_lines(Trickle(*writes), replace_invalid=True))
@@ -133,6 +133,18 @@ def test_a_pipe_has_the_lines_of_the_same_file(tmp_path_factory, writes):
     assert [line for line in arrived if line is not None] == list(
         read_any_lines(path, replace_invalid=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"one\n"), r"standard input is gzip; unpack it first, as in: gunzip -c"),
+        ("one\n".encode("utf-16"), r"standard input is UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_a_pipe_of_another_kind_of_text_is_called_by_its_name(content, message):
+    with pytest.raises(CorpusError, match=message):
+        list(read_arriving_lines(Trickle(content), replace_invalid=False))
 
 
 def test_a_line_of_a_pipe_that_is_no_text_is_named_by_its_number():

@@ -181,6 +181,14 @@ def test_an_unknown_letter_in_a_word_that_is_lost_is_flagged(text):
     assert "letters" in lost.flags
 
 
+@pytest.mark.parametrize("most_pieces", [1, 2, 3, 5])
+def test_a_model_that_reads_less_than_a_character_ends_all_the_same(most_pieces):
+    engine = Words(echo)
+    engine.most_pieces = most_pieces
+
+    assert Translator(TOKENIZER, engine).translate("ab 😀 dög").text == "ab 😀 dög"
+
+
 @pytest.mark.slow
 def test_a_line_of_a_megabyte_is_translated():
     text = "the old dog " * 80_000

@@ -1,12 +1,15 @@
 """A glossary: terms that must be translated so, or not at all."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
 from heedful.errors import CorpusError
+from heedful.text.invisible import without_invisible
 from heedful.text.lines import read_lines
-from heedful.text.normalise import normalise
-from heedful.text.spans import Span
+from heedful.text.markup import take_out
+from heedful.text.normalise import normalise, refuse_halves
+from heedful.text.spans import Span, find_copies
 from heedful.text.words import whole_words
 
 
@@ -14,7 +17,11 @@ class Glossary:
     """Source terms with what must stand for them; a term that must stay stands for itself."""
 
     def __init__(self, terms: Mapping[str, str]) -> None:
-        kept = {normalise(source): normalise(target) for source, target in terms.items()}
+        for term in chain(*terms.items()):
+            refuse_halves(term)
+        for source in terms:
+            _refuse_what_is_not_read(source)
+        kept = {_as_read(source): normalise(target) for source, target in terms.items()}
         self.terms = {source: target or source for source, target in kept.items() if source}
         self._pattern = whole_words(self.terms)
 
@@ -26,6 +33,21 @@ class Glossary:
             Span(match.start(), match.end(), self.terms[match.group()], "term")
             for match in self._pattern.finditer(text)
         ]
+
+
+def _as_read(term: str) -> str:
+    return normalise(without_invisible(term))
+
+
+def _refuse_what_is_not_read(term: str) -> None:
+    """Refuse a term that would never be found, since it is taken out of what is translated."""
+    bare, marks = take_out(_as_read(term))
+    if marks or find_copies(bare):
+        found = marks[0].text if marks else find_copies(bare)[0].text
+        raise CorpusError(
+            f"glossary, '{term}': {found} stays as it is in any translation, so no term can "
+            "have it; take the entry out"
+        )
 
 
 def read_glossary(path: Path) -> Glossary:

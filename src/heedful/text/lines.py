@@ -69,8 +69,8 @@ def refuse_no_text(path: Path) -> None:
 
 
 def _decode(line: bytes, name: str, number: int) -> str:
-    if number == 1 and line.startswith(_UTF16_MARKS):
-        raise CorpusError(f"{name} is UTF-16 text; save it as UTF-8")
+    if number == 1:
+        _refuse_utf16(line, name)
     if b"\0" in line:
         raise CorpusError(
             f"{name}, line {number}: found a zero byte, so this is a binary file; "
@@ -84,6 +84,10 @@ def _decode(line: bytes, name: str, number: int) -> str:
 
 
 def _decode_any(line: bytes, name: str, number: int, replace_invalid: bool) -> str:
+    if number == 1 and line.startswith(_GZIP_MAGIC):
+        raise CorpusError(f"{name} is gzip; unpack it first, as in: gunzip -c f.gz | heedful ...")
+    if number == 1 and not replace_invalid:
+        _refuse_utf16(line, name)
     try:
         text = line.decode(errors="replace" if replace_invalid else "strict")
     except UnicodeDecodeError as error:
@@ -91,6 +95,11 @@ def _decode_any(line: bytes, name: str, number: int, replace_invalid: bool) -> s
             f"{_not_utf8(error, line, name, number)}, or give --replace-invalid"
         ) from error
     return text.removesuffix("\n")
+
+
+def _refuse_utf16(line: bytes, name: str) -> None:
+    if line.startswith(_UTF16_MARKS):
+        raise CorpusError(f"{name} is UTF-16 text; save it as UTF-8")
 
 
 def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) -> CorpusError:

@@ -42,6 +42,14 @@ def _is_mark(character: str) -> bool:
     return character > "\u02ff" and combining(normalize("NFD", character)[0]) > 0
 
 
+def refuse_no_text(text: object) -> None:
+    """Refuse what is no text at all, such as the bytes of one."""
+    if not isinstance(text, str):
+        raise CorpusError(
+            f"{text!r:.60} is {type(text).__name__}, not str; give text, of bytes by .decode()"
+        )
+
+
 def refuse_halves(text: str) -> None:
     """Refuse what has halves of characters, which no file and no vocabulary can hold."""
     if not text.isascii() and _SURROGATES.search(text):

@@ -5,7 +5,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
+from operator import and_, or_
 
 from heedful.text.spans import Span
 
@@ -74,10 +75,10 @@ def find_numbers(text: str) -> list[Span]:
         return []
     runs = _compiled(_RUN).finditer(text)
     found = [span for run in runs if (span := _span(text, run.start(), run.group()))]
-    large = [span for span in found if not _is_often_spelt_out(span.text)]
-    if not any(_is_label(text, span) for span in large):
-        return large
-    return [span for span in found if span in large or _is_label(text, span)]
+    is_large = [not _is_often_spelt_out(span.text) for span in found]
+    labels = [_is_label(text, span) for span in found]
+    are_kept = any(map(and_, is_large, labels))  # labels, large or not
+    return list(compress(found, map(or_, is_large, labels) if are_kept else is_large))
 
 
 def missing_numbers(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -187,7 +188,7 @@ def _written(text: str) -> Iterator[str]:
         if is_signed:
             yield from (f"-{value}" for value in values)
         yield from chain(*map(_readings, others))
-        yield from map("/".join, _compiled(rf"(\d+)[{_SLASH}](?=(\d+))").findall(digits))
+        yield from map("/".join, _compiled(rf"(?<!\d)(\d++)[{_SLASH}](?=(\d+))").findall(digits))
 
 
 def _readings(part: str) -> set[str]:

@@ -15,7 +15,7 @@ from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
 from heedful.text.invisible import lacks_invisible
-from heedful.text.normalise import compose, normalise, refuse_halves
+from heedful.text.normalise import compose, normalise, refuse_halves, refuse_no_text
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
@@ -92,7 +92,9 @@ class Translator:
         the glossary are translated as it says. `Options` has the keywords: what is given by them
         goes before what is given as options.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts = [text] if isinstance(text, str | bytes) else list(text)
+        for each in texts:
+            refuse_no_text(each)
         options = replace(options, **changes)
         translations = self._translate(texts, options, options.search_config(self.search))
         return translations[0] if isinstance(text, str) else translations
@@ -168,7 +170,9 @@ class Translator:
         for text in texts:
             refuse_halves(text)
         longest = min(LONGEST, self.engine.most_pieces - 2)  # a piece has a byte; a space, and EOS
-        cuts = [cut_text(text, longest // (3 if _is_lengthened(text) else 1)) for text in texts]
+        cuts = [
+            cut_text(text, max(longest // (3 if _is_lengthened(text) else 1), 1)) for text in texts
+        ]
         sentences = [
             text[start:end]
             for text, ranges in zip(texts, cuts, strict=True)
