@@ -12,7 +12,7 @@ import pytest
 
 from heedful.cli.translate import Task, translate
 from heedful.decoding.hypothesis import Hypothesis
-from heedful.errors import ConfigError, StoppedError
+from heedful.errors import ConfigError, CorpusError, StoppedError
 from heedful.storage import partial_file
 from heedful.text.glossary import Glossary
 from heedful.translation import translator as translator_module
@@ -303,3 +303,17 @@ def test_a_disk_that_is_full_loses_no_translations(files, monkeypatch):
 
     assert files[1].read_text() == SHOUTED
     assert len(seen) == 3_000 - 2 * CHUNK
+
+
+def test_an_input_that_shrinks_while_it_is_read_is_an_error(files):
+    input, output = files
+
+    def translated(lines):
+        input.write_text("only this\n")
+        yield from lines
+
+    with pytest.raises(CorpusError, match=r"had 3,000 lines and now has 1: it was changed"):
+        translate_file(input, output, translated, {})
+
+    assert not output.exists()
+    assert not output.with_name(f"{output.name}.partial").exists()

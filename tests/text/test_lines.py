@@ -1,5 +1,6 @@
 import gzip
 import io
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from heedful.errors import CorpusError
+from heedful.text import lines
 from heedful.text.lines import (
     read_any_lines,
     read_arriving_lines,
@@ -152,3 +154,12 @@ def test_a_line_of_a_pipe_that_is_no_text_is_named_by_its_number():
 
     with pytest.raises(CorpusError, match="standard input, line 2, byte 3: 0xff"):
         list(read_arriving_lines(pipe, replace_invalid=False))
+
+
+@pytest.mark.parametrize("read", [read_lines, partial(read_any_lines, replace_invalid=True)])
+def test_a_line_without_end_is_refused(tmp_path, monkeypatch, read):
+    monkeypatch.setattr(lines, "_LONGEST_LINE", 1 << 20)
+    (tmp_path / "text").write_bytes(b"short\n" + b"x" * (1 << 20) + b"\n")
+
+    with pytest.raises(CorpusError, match=r"text, line 2: longer than 1 MB, so this is no text in"):
+        list(read(tmp_path / "text"))

@@ -5,21 +5,22 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
+from itertools import count
 from pathlib import Path
-from typing import IO, cast
 
 from heedful.errors import CorpusError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BYTE_ORDER_MARK = "\ufeff"
+_LONGEST_LINE = 64 << 20  # bytes
 _READ_SIZE = 65_536  # of a pipe; Linux holds as much
 
 
 def read_lines(path: Path) -> Iterator[str]:
     """Stream the lines of a UTF-8 text file, plain or gzipped, without their line ends."""
     with _open(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in _numbered(file, path):
             yield _decode(line, str(path), number)
 
 
@@ -29,7 +30,7 @@ def read_any_lines(path: Path, *, replace_invalid: bool) -> Iterator[str]:
     Bytes that are not UTF-8 are an error that names the line, or become U+FFFD.
     """
     with _open(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in _numbered(file, path):
             yield _decode_any(line, str(path), number, replace_invalid)
 
 
@@ -66,6 +67,20 @@ def refuse_no_text(path: Path) -> None:
         )
     if next(read_lines(path), None) is None:
         raise CorpusError(f"{path} is empty; give it one sentence per line")
+
+
+def _numbered(file: BufferedIOBase, path: Path) -> Iterator[tuple[int, bytes]]:
+    """Give the lines with their numbers; one that has no end would take all memory."""
+    for number in count(1):
+        line = file.readline(_LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > _LONGEST_LINE:
+            raise CorpusError(
+                f"{path}, line {number}: longer than {_LONGEST_LINE >> 20} MB, so this is no text "
+                "in lines; break it into lines"
+            )
+        yield number, line
 
 
 def _decode(line: bytes, name: str, number: int) -> str:
@@ -110,7 +125,7 @@ def _not_utf8(error: UnicodeDecodeError, line: bytes, name: str, number: int) ->
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[BufferedIOBase]:
     try:
         plain = path.open("rb")
     except FileNotFoundError:
@@ -122,7 +137,7 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
     with plain:
         try:
             is_gzip = plain.peek(2)[:2] == _GZIP_MAGIC
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=plain)) if is_gzip else plain
+            yield gzip.GzipFile(fileobj=plain) if is_gzip else plain
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise CorpusError(f"{path}: damaged gzip file ({error}); fetch it again") from error
         except OSError as error:

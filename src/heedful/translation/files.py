@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
-from heedful.errors import ConfigError, StoppedError
+from heedful.errors import ConfigError, CorpusError, StoppedError
 from heedful.machine.signals import ended_by_sigterm, stop_on_signals
 from heedful.storage.outputs import becomes_a_file, open_as_it_is, real_output
 from heedful.storage.partial_file import About, PartialFile
@@ -53,6 +53,11 @@ def translate_file(
                     f"stopped after {file.num_done:,} of {num_lines:,} lines; "
                     "to go on, add --resume to the same command"
                 )
+        if file.num_done != num_lines:
+            raise CorpusError(
+                f"{input} had {num_lines:,} lines and now has {file.num_done:,}: it was changed "
+                "while it was read; begin anew"
+            )
 
 
 def write_lines(path: Path | None, lines: Iterable[str], inputs: Iterable[Path] = ()) -> None:
