@@ -25,6 +25,12 @@ setattr(owner, last, interrupted)
 main()
 """
 
+
+def listening_to_signals():
+    """Let a process hear SIGINT, which one that is started in the background ignores."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 # Where each verb is when the signal comes.
 VERBS = {
     "translate": ("heedful.translation.translator Translator.translate_lines", "--beam 1 a"),
@@ -52,6 +58,7 @@ def test_a_verb_that_is_interrupted_says_so_to_scripts(verb, number, model_folde
         text=True,
         check=False,
         cwd=tmp_path,
+        preexec_fn=listening_to_signals,
     )
 
     assert done.returncode == 128 + number, done.stderr
@@ -64,7 +71,9 @@ def test_a_second_signal_ends_at_once(model_folder, tmp_path):
     (tmp_path / "long.txt").write_text("a b c d e f\n" * 200_000)
     files = ["--input", str(tmp_path / "long.txt"), "--output", str(tmp_path / "out.txt")]
     command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path), *files]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, preexec_fn=listening_to_signals
+    ) as process:
         while not (tmp_path / "out.txt.partial").exists():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
