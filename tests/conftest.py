@@ -114,5 +114,8 @@ class SilentEngine:
     def read(self, sources, targets):
         raise NotImplementedError
 
+    def look(self, sources, targets):
+        return (reading.attention for reading in self.read(sources, targets))
+
     def next_pieces(self, source, prefix):
         raise NotImplementedError

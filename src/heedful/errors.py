@@ -9,6 +9,7 @@ HeedfulError
 ├── StorageError      a disk that is full or cannot be written
 ├── TrainingError     a run that cannot go on: no memory, or a loss that will not fall
 ├── StoppedError      a run that was asked to stop, and did
+├── ForkError         a model used in a fork of the process that loaded it
 └── MissingExtraError a part of heedful that was not installed
 """
 
@@ -59,6 +60,10 @@ class StoppedError(HeedfulError):
     """A run that was asked to stop, and did; the exit code tells by which signal."""
 
     exit_code = 130
+
+
+class ForkError(HeedfulError):
+    """A model used in a fork of the process that loaded it."""
 
 
 class MissingExtraError(HeedfulError):

@@ -270,7 +270,7 @@ class Echo(SilentEngine):
 def test_no_more_than_a_few_chunks_of_a_stream_are_held(model_folder, monkeypatch):
     monkeypatch.setattr(translator_module, "CHUNK", 4)
     taken: list[str] = []
-    lines = _noting((f"a b {number}" for number in range(100)), taken)
+    lines = _noting(("a b" for _ in range(100)), taken)
 
     translations = Translator(model_folder.tokenizer(), Echo()).translate_lines(lines)
 

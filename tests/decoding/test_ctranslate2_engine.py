@@ -1,3 +1,4 @@
+import os
 import shutil
 import subprocess
 import sys
@@ -11,8 +12,12 @@ import heedful
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.errors import ConfigError, ModelFolderError
+from heedful.errors import ConfigError, ForkError, ModelFolderError
+from heedful.interop.ctranslate2 import export_ctranslate2
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
 from heedful.storage import documents
+from heedful.storage.checkpoint import save_model
 from heedful.storage.folder import ModelFolder
 
 
@@ -170,6 +175,98 @@ def test_what_was_found_is_read_the_same_alone_and_together(model_folder):
         (alone,) = engine.read([source], [target])
         assert alone.log_probabilities == pytest.approx(reading.log_probabilities, abs=1e-6)
         assert alone.attention == reading.attention
+
+
+def test_a_pair_is_looked_at_the_same_alone_and_together(model_folder):
+    engine = CTranslate2Engine(model_folder)
+    sources = [[5 + i % 7, 20 + i, 260 + i % 9] for i in range(40)]
+    targets = [[30 + i % 11, 270 + i % 5] for i in range(40)]
+
+    together = list(engine.look(sources, targets))
+
+    assert len(set(together)) > 30  # else it would not show whose attention one gets
+    for source, target, look in zip(sources, targets, together, strict=True):
+        assert list(engine.look([source], [target])) == [look]
+
+
+def test_no_more_attention_is_held_than_fits_a_bound(recorded, monkeypatch):
+    monkeypatch.setattr("heedful.decoding.ctranslate2_engine._MOST_WEIGHTS", 1_000)
+    engine, _ = recorded()
+    held = []
+
+    class Counting(ctranslate2.Translator):
+        def translate_batch(self, sources, target_prefix, **options):
+            pairs = zip(sources, target_prefix, strict=True)
+            held[-1] += sum((len(s) + 1) * (len(t) + 1) for s, t in pairs)
+            return super().translate_batch(sources, target_prefix=target_prefix, **options)
+
+    engine._translator = Counting(str(engine._folder.ctranslate2))
+    sources, targets = [[5] * (1 + i % 20) for i in range(60)], [[9] * (i % 30) for i in range(60)]
+
+    looks = engine.look(sources, targets)
+    held.append(0)
+    for _ in range(60):
+        next(looks)
+        held.append(0)
+
+    assert max(held) <= 1_000
+    sizes = [(len(s) + 1) * (len(t) + 1) for s, t in zip(sources, targets, strict=True)]
+    assert sum(held) == sum(sizes)
+
+
+def test_a_model_with_learned_positions_is_looked_at_up_to_its_last(tmp_path, model_folder):
+    config = ModelConfig(
+        vocab_size=model_folder.config().vocab_size,
+        num_layers=1, d_model=8, d_ff=8, num_heads=2, positions="learned", max_length=12,
+    )  # fmt: skip
+    folder = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "learned"))
+    folder.alignment_file.unlink()
+    model = Transformer(config)
+    save_model(folder, model)
+    export_ctranslate2(folder)
+
+    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, exact=True)):
+        ((best,),) = engine.search([[5, 6, 7]], SearchConfig(beam_size=1))
+        for target in (best.pieces, [9] * 12):
+            (look,) = engine.look([[5, 6, 7]], [target])
+            assert len(look) == len(target)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("ask", ["search", "read", "look", "next_pieces"])
+def test_a_fork_is_told_that_the_model_stayed_behind(model_folder, ask):
+    engine = CTranslate2Engine(model_folder)
+    asked = {
+        "search": lambda: engine.search([[5]], SearchConfig()),
+        "read": lambda: list(engine.read([[5]], [[6]])),
+        "look": lambda: list(engine.look([[5]], [[6]])),
+        "next_pieces": lambda: engine.next_pieces([5], []),
+    }
+    asked[ask]()
+    engine._process += 1  # as a fork sees it; to fork for real would take the test run along
+
+    with pytest.raises(ForkError, match=r"used in its fork .* call heedful\.load in the fork"):
+        asked[ask]()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_ends_with_the_error_and_does_not_hang(model_folder):
+    program = f"""
+import os, heedful
+translator = heedful.load({str(model_folder.path)!r})
+translator.translate("a b")
+child = os.fork()
+if not child:
+    try:
+        translator.translate("a b")
+    except heedful.HeedfulError as error:
+        os._exit(error.exit_code)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+
+    assert done.stdout.decode().strip() == "2"
 
 
 def test_the_exact_engine_finds_what_pytorch_finds(model_folder):

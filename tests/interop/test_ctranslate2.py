@@ -84,38 +84,24 @@ def test_both_engines_look_at_the_same_with_the_chosen_head(
     sources = [[9, 10], [5, 6, 7, 8, 9, 10, 11], [4]]
     config = SearchConfig(beam_size=beam_size, n_best=beam_size)
 
-    ours = PyTorchEngine(model, chosen).search(sources, config, attention=[True] * 3)
-    theirs = CTranslate2Engine(folder, exact=True).search(sources, config, attention=[True] * 3)
+    ours, theirs = PyTorchEngine(model, chosen), CTranslate2Engine(folder, exact=True)
+    targets = [best.pieces for best, *_ in ours.search(sources, config)]
 
-    for source, one, other in zip(sources, ours, theirs, strict=True):
-        for mine, yours in zip(one, other, strict=True):
-            assert mine.pieces == yours.pieces
-            attention = np.array(mine.attention)
-            assert attention.shape == (len(mine.pieces), len(source))
-            np.testing.assert_allclose(attention, yours.attention, atol=1e-4)
+    looks = zip(ours.look(sources, targets), theirs.look(sources, targets), strict=True)
 
-
-def test_attention_comes_with_the_sources_it_was_asked_for(tmp_path, tokenizer):
-    folder, model = exported(tmp_path / "model", tokenizer)
-    sources = [[9, 10], [5, 6, 7], [9, 10]]
-
-    for engine in (PyTorchEngine(model), CTranslate2Engine(folder, exact=True)):
-        found = engine.search(
-            sources, SearchConfig(beam_size=2, n_best=2), attention=[False, True, True]
-        )
-        assert [best.attention is not None for best, *_ in found] == [False, True, True]
+    for source, target, (mine, yours) in zip(sources, targets, looks, strict=True):
+        assert np.array(mine).shape == (len(target), len(source))
+        np.testing.assert_allclose(mine, yours, atol=1e-4)
 
 
 def test_another_head_looks_elsewhere(tmp_path, tokenizer):
-    config, looks = SearchConfig(beam_size=1), set()
+    looks = set()
     for head in (None, 0, 1, 2, 3):
         for shift in (0, 1):
             chosen = AlignmentHead(layer=1, head=head, shift=shift)
             folder, _ = exported(tmp_path / "model", tokenizer, chosen)
-            ((best,),) = CTranslate2Engine(folder, exact=True).search(
-                [[5, 6, 7]], config, attention=[True]
-            )
-            looks.add(best.attention[:2])
+            (look,) = CTranslate2Engine(folder, exact=True).look([[5, 6, 7]], [[8, 9]])
+            looks.add(look)
 
     assert len(looks) == 10
 
@@ -163,13 +149,12 @@ def test_what_was_found_is_read_as_it_was_written(tmp_path, tokenizer):
     _, model = exported(tmp_path / "model", tokenizer)
     engine = PyTorchEngine(model)
 
-    found = engine.search(SOURCES, SearchConfig(beam_size=1), attention=[True] * 3)
+    found = engine.search(SOURCES, SearchConfig(beam_size=1))
     readings = engine.read(SOURCES, [best.pieces for (best,) in found])
 
     for (best,), reading in zip(found, readings, strict=True):
         written = reading.log_probabilities[: len(best.pieces) + best.is_finished]
         assert best.log_probability == pytest.approx(sum(written), abs=1e-3)
-        np.testing.assert_allclose(best.attention, reading.attention, atol=1e-5)
 
 
 def test_both_engines_expect_the_same_next_pieces(tmp_path, tokenizer):
@@ -231,7 +216,7 @@ def test_what_is_drawn_beyond_the_limit_of_its_own_sentence_is_cut_off(
 
     assert (len(short.pieces), short.is_finished) == (2, False)
     assert short.log_probability == pytest.approx(
-        engine.read([[9]], [short.pieces])[0].log_probabilities[1]
+        next(engine.read([[9]], [short.pieces])).log_probabilities[1]
     )
     assert len(long.pieces) > 2
 

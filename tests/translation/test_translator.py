@@ -1,11 +1,18 @@
+import shutil
+from random import Random
+
 import pytest
+import torch
 
 import heedful
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import MissingExtraError
+from heedful.interop.ctranslate2 import export_ctranslate2
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.storage.checkpoint import load_model, save_model
+from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import Translator
 from tests.conftest import SilentEngine
 
@@ -131,3 +138,31 @@ def test_without_torch_it_says_what_to_install(model_folder, monkeypatch):
 
     with pytest.raises(MissingExtraError, match=r"install it with: pip install 'heedful\[train\]'"):
         heedful.load(model_folder.path, engine="pytorch")
+
+
+@pytest.mark.slow
+def test_a_thousand_lines_with_something_to_keep_are_the_same_alone_and_in_company(
+    model_folder, tmp_path
+):
+    folder = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "keen"))
+    model = load_model(folder)
+    with torch.no_grad():  # make it look at one place, another one in each sentence
+        for layer in model.decoder:
+            layer.source_attention.query.weight *= 30
+    save_model(folder, model)
+    export_ctranslate2(folder)
+    random = Random(7)
+    kept = ["{name}", "<b>?</b>", "http://x.y/z", "1984", "%s", "<i>?</i> 77"]
+    lines = []
+    for number in range(1_000):
+        words = random.choices("abcdef", k=4)
+        words[number % 4] = kept[number % 6].replace("?", words[number % 4])
+        lines.append(" ".join(words))
+    shuffled = random.sample(lines, k=len(lines))
+    translator = heedful.load(folder.path)
+
+    together = translator.translate(lines)
+    otherwise = dict(zip(shuffled, translator.translate(shuffled), strict=True))
+
+    assert [otherwise[line] for line in lines] == together
+    assert [translator.translate(line) for line in lines] == together

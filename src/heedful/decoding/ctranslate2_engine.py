@@ -3,7 +3,7 @@
 import json
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import ctranslate2
 
 from heedful.decoding.hypothesis import (
+    Attention,
     Hypothesis,
     Reading,
     Sampling,
@@ -21,13 +22,14 @@ from heedful.decoding.hypothesis import (
     length_limit,
     length_penalty,
 )
-from heedful.errors import ModelFolderError
+from heedful.errors import ForkError, ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.specials import EOS
 from heedful.storage.folder import ModelFolder
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
+_MOST_WEIGHTS = 1 << 20  # of attention that are held at once, unless one text has more
 _MANY = 128  # sources that are worth a shortlist
 _BATCHES: dict[str, Any] = {  # how to cut what is put in the queue, which may be of any length
     "max_batch_size": 512,  # source pieces
@@ -42,12 +44,15 @@ def most_pieces(config: ModelConfig) -> int:
     return config.max_length if config.positions == "learned" else _LONGEST
 
 
+_Spelt = list[list[str]]
+_Pairs = list[tuple[Sequence[int], Sequence[int]]]
+
+
 class _Wish(NamedTuple):
-    """A source, how its translation begins, and whether to tell where the model looked."""
+    """A source, and how its translation begins."""
 
     source: tuple[int, ...]
     prefix: tuple[int, ...]
-    is_watched: bool
 
 
 class CTranslate2Engine:
@@ -76,26 +81,22 @@ class CTranslate2Engine:
         self._folder, self._is_fast = folder, fast
         self._compute_type = "float32" if exact else _rounded()
         self._translator = self._load(_num_cores())
+        self._process = os.getpid()
 
     def search(
         self,
         sources: Sequence[list[int]],
         config: SearchConfig,
         *,
-        attention: Sequence[bool] = (),
         no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
     ) -> list[list[Hypothesis]]:
         """Find the best hypotheses of every source, best first; equal ones are searched once."""
+        self._refuse_fork()
         wishes = [
-            _Wish(tuple(source), tuple(prefix), is_watched)
-            for source, prefix, is_watched in zip(
-                sources,
-                prefixes or repeat((), len(sources)),
-                attention or repeat(False, len(sources)),
-                strict=True,
-            )
+            _Wish(tuple(source), tuple(prefix))
+            for source, prefix in zip(sources, prefixes or repeat((), len(sources)), strict=True)
         ]
         if sampling:
             with _drawing:
@@ -107,37 +108,59 @@ class CTranslate2Engine:
 
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-    ) -> list[Reading]:
+    ) -> Iterator[Reading]:
         """Tell how likely each piece of given translations is, and where the model looks."""
-        translator = self._translator
-        pending: dict[int, tuple[Any, Any]] = {}  # of the scores and of the attention
-        for group in _of_one_length(sources, targets):
-            spelt, written = (
-                [self._spell(side[index]) for index in group] for side in (sources, targets)
-            )
-            scored = translator.score_batch(spelt, written, **_BATCHES)
-            looked = translator.translate_batch(
+        for portion in _portions(sources, targets):
+            scored: dict[int, Any] = {}
+            for group, spelt, written in self._groups(portion):
+                scores = self._translator.score_batch(spelt, written, **_BATCHES)
+                scored.update(zip(group, scores, strict=True))
+            for number, attention in enumerate(self._look_at(portion)):
+                yield Reading(tuple(scored[number].result().log_probs), attention)
+
+    def look(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> Iterator[Attention]:
+        """Tell where the model looks as it reads given translations.
+
+        A search could tell as well, but the first piece of what it finds would come with the
+        attention of another sentence: CTranslate2 takes that before it spreads out the beam.
+        """
+        return chain.from_iterable(map(self._look_at, _portions(sources, targets)))
+
+    def _look_at(self, portion: _Pairs) -> Iterator[Attention]:
+        """Look at a few pairs at once."""
+        looks: dict[int, Any] = {}
+        for group, spelt, written in self._groups(portion):
+            results = self._translator.translate_batch(
                 spelt,
                 target_prefix=written,
                 beam_size=1,
                 min_decoding_length=0,
-                max_decoding_length=len(written[0]) + 1,
+                max_decoding_length=min(len(written[0]) + 1, self.most_pieces),
                 return_end_token=True,
                 return_attention=True,
                 **_BATCHES,
             )
-            pending.update(zip(group, zip(scored, looked, strict=True), strict=True))
-        readings = {}
-        for index, (score, look) in pending.items():
-            length = len(targets[index])
-            steps = look.result().attention[0][: length + 1]
-            readings[index] = Reading(
-                tuple(score.result().log_probs), attention_of_pieces(steps, length, self._shift)
+            looks.update(zip(group, results, strict=True))
+        for number, (_, target) in enumerate(portion):
+            steps = looks.pop(number).result().attention[0][: len(target) + 1]
+            yield attention_of_pieces(steps, len(target), self._shift)
+
+    def _groups(
+        self, pairs: _Pairs
+    ) -> Iterator[tuple[list[int], list[list[str]], list[list[str]]]]:
+        """Give the numbers of pairs of one length, with their pieces."""
+        self._refuse_fork()
+        for group in _of_one_length(*zip(*pairs, strict=True)):
+            spelt, written = (
+                [self._spell(pairs[index][side]) for index in group] for side in (0, 1)
             )
-        return [readings[index] for index in range(len(targets))]
+            yield group, spelt, written
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Return the log-probability of every piece after a prefix."""
+        self._refuse_fork()
         (result,) = self._translator.translate_batch(
             [self._spell(source)],
             target_prefix=[self._spell(prefix)],
@@ -153,6 +176,15 @@ class CTranslate2Engine:
         logits = np.array(result.logits[0][-1], dtype=np.float64)
         likely: list[float] = (logits - np.logaddexp.reduce(logits)).tolist()
         return likely
+
+    def _refuse_fork(self) -> None:
+        """Refuse to wait for threads that a fork has left behind, for they never answer."""
+        if os.getpid() != self._process:
+            raise ForkError(
+                f"{self._folder.path}: loaded by process {self._process} and used in its fork "
+                f"{os.getpid()}, which has none of its threads; call heedful.load in the fork, "
+                "or start processes by 'spawn'"
+            )
 
     def _spell(self, ids: Sequence[int]) -> list[str]:
         return [self._pieces[id] for id in ids]
@@ -194,8 +226,7 @@ class CTranslate2Engine:
             results = self._begin(translator, members, config, no_repeat, chance)
             pending.update(zip(group, results, strict=True))
         found = {
-            index: self._best_first(result.result(), wishes[index], config)
-            for index, result in pending.items()
+            index: self._best_first(result.result(), config) for index, result in pending.items()
         }
         return [found[index] for index in range(len(wishes))]
 
@@ -222,7 +253,6 @@ class CTranslate2Engine:
             min_decoding_length=int(no_repeat > 0),
             max_decoding_length=min(limit, self.most_pieces),
             no_repeat_ngram_size=no_repeat,
-            return_attention=any(wish.is_watched for wish in wishes),  # takes time when it is read
             return_scores=True,
             return_end_token=True,
             # Likely pieces of a whole batch miss next to nothing; those of one sentence would.
@@ -233,11 +263,10 @@ class CTranslate2Engine:
         return begun
 
     def _best_first(
-        self, result: ctranslate2.TranslationResult, wish: _Wish, config: SearchConfig
+        self, result: ctranslate2.TranslationResult, config: SearchConfig
     ) -> list[Hypothesis]:
         """Rank by score, and return what is of use."""
-        steps = result.attention if wish.is_watched else repeat(None)
-        found = list(zip(result.hypotheses, result.scores, steps, strict=False))
+        found = list(zip(result.hypotheses, result.scores, strict=True))
         if len(found) > 1:
             found.sort(key=lambda it: -it[1] / length_penalty(len(it[0]), config.alpha))
         return [self._hypothesis(*written) for written in found[: config.num_kept]]
@@ -256,17 +285,27 @@ class CTranslate2Engine:
             "sampling_topp": sampling.top_p,
         }
 
-    def _hypothesis(
-        self,
-        pieces: Sequence[str],
-        log_probability: float,
-        steps: Sequence[Sequence[float]] | None,
-    ) -> Hypothesis:
+    def _hypothesis(self, pieces: Sequence[str], log_probability: float) -> Hypothesis:
         ids = tuple(map(self._ids.__getitem__, pieces))
         is_finished = ids[-1:] == (EOS,)
-        ids = ids[:-1] if is_finished else ids
-        attention = attention_of_pieces(steps, len(ids), self._shift) if steps else None
-        return Hypothesis(ids, log_probability, is_finished, attention)
+        return Hypothesis(ids[:-1] if is_finished else ids, log_probability, is_finished)
+
+
+def _portions(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+) -> Iterator[_Pairs]:
+    """Cut pairs into portions whose attention fits into memory, however many pairs there are."""
+    portion: _Pairs = []
+    weights = 0
+    for pair in zip(sources, targets, strict=True):
+        size = (len(pair[0]) + 1) * (len(pair[1]) + 1)
+        if portion and weights + size > _MOST_WEIGHTS:
+            yield portion
+            portion, weights = [], 0
+        portion.append(pair)
+        weights += size
+    if portion:
+        yield portion
 
 
 def _of_one_length(

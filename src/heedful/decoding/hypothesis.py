@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
@@ -102,8 +102,6 @@ class Hypothesis:
     """Of what was chosen: pieces that were forced count as certain."""
     is_finished: bool = True
     """Whether it ended in EOS, rather than at the length limit."""
-    attention: Attention | None = field(default=None, compare=False, repr=False)
-    """Where the model looked, if the search was asked to tell."""
 
     def score(self, alpha: float) -> float:
         """Return log-probability over the length penalty ((5 + n) / 6)^α, EOS counted in n."""

@@ -1,9 +1,8 @@
 """The readable engine: our own model and search, on PyTorch."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from itertools import chain
 from random import Random
 from threading import Lock
@@ -14,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from heedful.decoding.hypothesis import (
+    Attention,
     Hypothesis,
     Reading,
     Sampling,
@@ -53,7 +53,6 @@ class PyTorchEngine:
         sources: Sequence[list[int]],
         config: SearchConfig,
         *,
-        attention: Sequence[bool] = (),
         no_repeat: int = 0,
         prefixes: Sequence[Sequence[int]] = (),
         sampling: Sampling | None = None,
@@ -62,7 +61,6 @@ class PyTorchEngine:
         self.model.eval()
         prefixes = prefixes or [()] * len(sources)
         dice = _dice(sampling, sources) if sampling else []
-        attention = attention or [False] * len(sources)
         batches = _plan(sources, config.beam_size)
 
         @torch.inference_mode()
@@ -72,15 +70,10 @@ class PyTorchEngine:
             step = forced(self._step)
             if sampling:
                 thrown = [dice[index] for index in batch]
-                found = [[h] for h in sample(step, state, limits, sampling, thrown, no_repeat)]
-            elif config.beam_size == 1:
-                found = [[h] for h in greedy_search(step, state, limits, no_repeat)]
-            else:
-                found = beam_search(step, state, limits, config, no_repeat)
-            return [
-                self._with_attention(sources[index], hypotheses) if attention[index] else hypotheses
-                for index, hypotheses in zip(batch, found, strict=True)
-            ]
+                return [[h] for h in sample(step, state, limits, sampling, thrown, no_repeat)]
+            if config.beam_size == 1:
+                return [[h] for h in greedy_search(step, state, limits, no_repeat)]
+            return beam_search(step, state, limits, config, no_repeat)
 
         with self._one_at_a_time:
             results = side_by_side(search_batch, batches, at_once=num_cores(self._device))
@@ -89,22 +82,25 @@ class PyTorchEngine:
 
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-    ) -> list[Reading]:
+    ) -> Iterator[Reading]:
         """Tell how likely each piece of given translations is, and where the model looks."""
-        watched = _Watched(self.model, self.alignment_head)
-        readings = []
+        watched, shift = _Watched(self.model, self.alignment_head), self.alignment_head.shift
         for source, target in zip(sources, targets, strict=True):
-            scores, (steps,) = watched(source, [target])
-            ended = torch.tensor([*target, EOS], device=scores.device)
-            likely = scores[0].log_softmax(dim=-1).gather(1, ended[:, None])[:, 0]
-            rows = attention_of_pieces(steps, len(target), self.alignment_head.shift)
-            readings.append(Reading(tuple(likely.tolist()), rows))
-        return readings
+            scores, steps = watched(source, target)
+            ended = torch.tensor([*target, EOS], device=scores.device)[: len(scores)]
+            likely = scores.log_softmax(dim=-1).gather(1, ended[:, None])[:, 0]
+            yield Reading(tuple(likely.tolist()), attention_of_pieces(steps, len(target), shift))
+
+    def look(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> Iterator[Attention]:
+        """Tell where the model looks as it reads given translations."""
+        return (reading.attention for reading in self.read(sources, targets))
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Return the log-probability of every piece after a prefix."""
-        scores, _ = _Watched(self.model, self.alignment_head)(source, [prefix])
-        return list(scores[0, -1].log_softmax(dim=-1).tolist())
+        scores, _ = _Watched(self.model, self.alignment_head)(source, prefix)
+        return list(scores[-1].log_softmax(dim=-1).tolist())
 
     def _start(
         self, sources: list[list[int]], prefixes: list[Sequence[int]]
@@ -116,15 +112,6 @@ class PyTorchEngine:
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
         return Forced(encoded, pad([list(prefix) for prefix in prefixes])), limits
-
-    def _with_attention(self, source: list[int], hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-        """Read what was found once more, and note where the head that aligns best looked."""
-        watched = _Watched(self.model, self.alignment_head)
-        _, looks = watched(source, [hypothesis.pieces for hypothesis in hypotheses])
-        return [
-            _with_steps(hypothesis, steps, self.alignment_head.shift)
-            for hypothesis, steps in zip(hypotheses, looks, strict=True)
-        ]
 
     @property
     def _device(self) -> torch.device:
@@ -158,25 +145,20 @@ class _Watched:
 
     @torch.no_grad()
     def __call__(
-        self, source: Sequence[int], targets: Sequence[Sequence[int]]
-    ) -> tuple[Float[Tensor, "batch step vocab"], list[list[list[float]]]]:
-        """Score the next pieces, and list the attention, of every step of every target."""
-        device = next(self._model.parameters()).device
-        read: Int[Tensor, "batch src"] = pad([[*source, EOS]] * len(targets)).to(device)
-        scores = self._model(read, pad([[BOS, *target] for target in targets]).to(device))
-        heads, head = self._weights[..., : len(source)], self._head.head
-        steps = heads.mean(dim=1) if head is None else heads[:, head]
+        self, source: Sequence[int], target: Sequence[int]
+    ) -> tuple[Float[Tensor, "step vocab"], list[list[float]]]:
+        """Score the next pieces, and list the attention, of every step that has a position."""
+        device, config = next(self._model.parameters()).device, self._model.config
+        read: Int[Tensor, "batch src"] = pad([[*source, EOS]]).to(device)
+        most = config.max_length if config.positions == "learned" else None
+        (scores,) = self._model(read, pad([[BOS, *target][:most]]).to(device))
+        (heads,) = self._weights[..., : len(source)]
+        steps = heads.mean(dim=0) if self._head.head is None else heads[self._head.head]
         return scores, steps.tolist()
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
         gathered, self._weights = exact_attention(query, key, value, visible)
         return gathered
-
-
-def _with_steps(hypothesis: Hypothesis, steps: list[list[float]], shift: int) -> Hypothesis:
-    num_pieces = len(hypothesis.pieces)
-    written = steps[: num_pieces + hypothesis.is_finished]
-    return replace(hypothesis, attention=attention_of_pieces(written, num_pieces, shift))
 
 
 def _dice(sampling: Sampling, sources: Sequence[list[int]]) -> list[Random]:

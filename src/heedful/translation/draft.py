@@ -12,7 +12,7 @@ from heedful.text.numbers import find_numbers
 from heedful.text.spans import Span, find_copies, find_unreadable, is_accent, without_overlaps
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words
-from heedful.translation.restore import restore
+from heedful.translation.restore import find_missing, restore
 
 
 class Draft(NamedTuple):
@@ -32,15 +32,14 @@ class Draft(NamedTuple):
     strange: frozenset[str] = frozenset()
     """Letters among known ones that the model reads byte by byte, and may not write."""
 
-    @property
-    def needs_links(self) -> bool:
-        """Whether it must be known which word translates which."""
-        return bool(self.tags.parts or self.spans)
+    def needs_links(self, text: str) -> bool:
+        """Whether it must be known which word of a translation translates which."""
+        return bool(self.tags.parts or find_missing(text, self.spans))
 
     @property
     def is_plain(self) -> bool:
         """Whether its translation is good as it is found."""
-        return not self.needs_links and not self.case
+        return not (self.tags.parts or self.spans or self.case)
 
     def finish(self, words: Sequence[Word]) -> str | None:
         """Put back what the translation has to keep; None if there is no telling where."""

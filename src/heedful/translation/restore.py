@@ -8,6 +8,8 @@ from heedful.text.numbers import missing_numbers
 from heedful.text.spans import Span
 from heedful.text.words import Word, best_run, join_words, whole_words
 
+_LIKE = 0.5  # how much of what a word and a span have they share, if the one is the other garbled
+
 
 def find_missing(text: str, spans: Sequence[Span]) -> list[Span]:
     """List the spans that a translation lacks, or of which it has more than the source."""
@@ -37,12 +39,12 @@ def _written(text: str, spans: Sequence[Span]) -> tuple[Counter[str], Counter[st
 
 
 def restore(words: Sequence[Word], spans: Sequence[Span], source: str) -> list[Word] | None:
-    """Write what is missing over the words that translate it; None if they cannot be told."""
+    """Write what is missing over the words that are it, garbled; None if there are none."""
     restored: list[Word] = list(words)
     lacking = find_missing(join_words(words), spans)
     for span in spans:
         run = (
-            _words_linked_to(restored, span)
+            _rendering(restored, span, spans)
             if span in lacking
             else _words_that_spell(restored, span.text)
         )
@@ -51,8 +53,6 @@ def restore(words: Sequence[Word], spans: Sequence[Span], source: str) -> list[W
             restored[slice(*run)] = [Word(gap, span.text, span.start, is_fixed=True)]
             if span in lacking:
                 _set_apart(restored, run[0], source[: span.start], source[span.end :])
-        elif span in lacking:
-            return None
     return None if find_missing(join_words(restored), spans) else restored
 
 
@@ -64,6 +64,30 @@ def _set_apart(words: list[Word], at: int, before: str, after: str) -> None:
             outer = (left.text[-1], left) if index == at else (right.text[0], right)
             if outer[0].isalnum() or outer[1].is_fixed:
                 words[index] = right._replace(gap=" ")
+
+
+def _rendering(words: Sequence[Word], span: Span, spans: Sequence[Span]) -> tuple[int, int] | None:
+    """Find what is written for a span: the term as the model has it, or else the span, garbled.
+
+    A word that merely looked at the span translates something else, and is not written over.
+    """
+    run = _words_linked_to(words, span)
+    if run is None or span.kind == "term":
+        return run
+    start, end = run
+    text = join_words(words[start:end]).strip()
+    if span.kind == "copy":
+        return run if _is_like(text, span.text) else None
+    numbers = [other for other in spans if other.kind == "number"]
+    is_garbled = text[:1].isdigit() and text[-1:].isdigit() and not any(map(str.isalpha, text))
+    return run if is_garbled and missing_numbers(text, numbers) == numbers else None
+
+
+def _is_like(text: str, other: str) -> bool:
+    """Whether two texts share most of their letters, in order."""
+    from difflib import SequenceMatcher  # seldom needed
+
+    return SequenceMatcher(None, text.casefold(), other.casefold()).ratio() > _LIKE
 
 
 def _words_linked_to(words: Sequence[Word], span: Span) -> tuple[int, int] | None:

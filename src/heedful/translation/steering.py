@@ -4,11 +4,17 @@ The field calls it prefix-constrained decoding, as interactive translation needs
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from heedful.decoding.engine import Engine
-from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling, SearchConfig
+from heedful.decoding.hypothesis import (
+    Attention,
+    Hypothesis,
+    Reading,
+    Sampling,
+    SearchConfig,
+)
 from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.glossary import Glossary
@@ -71,9 +77,15 @@ class _SteeredEngine:
 
     def read(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
-    ) -> list[Reading]:
+    ) -> Iterator[Reading]:
         """Read as the engine does."""
         return self.engine.read(sources, targets)
+
+    def look(
+        self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    ) -> Iterator[Attention]:
+        """Look where the engine does."""
+        return self.engine.look(sources, targets)
 
     def next_pieces(self, source: Sequence[int], prefix: Sequence[int]) -> list[float]:
         """Expect what the engine does."""
@@ -138,7 +150,6 @@ def find_alternatives(
     found = engine.search(
         [source_ids] * len(first),
         config,
-        attention=[draft.needs_links] * len(first),
         prefixes=[[*before, piece] for piece in first],
     )
     finish = SentenceTranslator(tokenizer, engine).finish

@@ -43,6 +43,7 @@ class Translation:
     """What a reader should look at.
 
     "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
+    "placed": what must stay was added, and it is not certain where among the words it belongs;
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
     "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
