@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from heedful.errors import ConfigError, refuse_other
 
-_HIGHEST_RATE = 1e9  # far beyond any that works
+_HIGHEST_RATE = 1e12  # far beyond any that works
 _MOST_MINUTES = 10_000_000  # nineteen years
 
 
