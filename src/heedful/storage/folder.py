@@ -12,6 +12,7 @@ from typing import Any
 from heedful.errors import HeedfulError, ModelFolderError, StorageError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
+from heedful.storage.habits import Habits
 from heedful.text.tokenizer import Tokenizer
 
 
@@ -29,6 +30,7 @@ class ModelFolder:
         self.curves_file = path / "curves.csv"
         self.curves_picture = path / "curves.svg"
         self.alignment_file = path / "alignment.json"
+        self.habits_file = path / "habits.json"
         self.ctranslate2 = path / "ctranslate2"
         self.shortlist_file = self.ctranslate2 / "vmap.txt"  # as CTranslate2 calls it
         self.onnx = path / "onnx"
@@ -83,6 +85,18 @@ class ModelFolder:
         except (TypeError, HeedfulError) as error:
             raise ModelFolderError(f"{self.alignment_file}: {error}") from error
         return head
+
+    def habits(self) -> Habits:
+        """Read what outputs are like; a folder that does not say gets what is usual."""
+        if not self.habits_file.exists():
+            return Habits()
+        document = self._read_json(self.habits_file)
+        try:
+            return Habits(**document)
+        except (TypeError, HeedfulError) as error:
+            raise ModelFolderError(
+                f"{self.habits_file}: {error}; train or copy it again"
+            ) from error
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""
