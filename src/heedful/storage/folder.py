@@ -12,7 +12,7 @@ from typing import Any
 from heedful.errors import HeedfulError, ModelFolderError, StorageError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
-from heedful.storage.habits import Habits
+from heedful.storage.habits import Habits, read_habits
 from heedful.text.tokenizer import Tokenizer
 
 
@@ -92,8 +92,8 @@ class ModelFolder:
             return Habits()
         document = self._read_json(self.habits_file)
         try:
-            return Habits(**document)
-        except (TypeError, HeedfulError) as error:
+            return read_habits(document)
+        except (OverflowError, HeedfulError) as error:
             raise ModelFolderError(
                 f"{self.habits_file}: {error}; train or copy it again"
             ) from error

@@ -1,8 +1,11 @@
 """What outputs are like that a model was trained on, by which a loop is told from a habit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from heedful.errors import ConfigError
+
+_MOST = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +18,18 @@ class Habits:
     """How many times the pieces of its source an output has, some pieces granted."""
 
     def __post_init__(self) -> None:
-        if type(self.most_turns) is not int or not 1 <= self.most_turns < 1 << 20:
-            raise ConfigError(f"most_turns must be a number from 1, got {self.most_turns!r}")
-        is_number = type(self.longest_ratio) in (int, float)
-        if not is_number or not 1 <= self.longest_ratio < 1 << 20:
-            raise ConfigError(f"longest_ratio must be a number from 1, got {self.longest_ratio!r}")
+        for name, value in (("most_turns", self.most_turns), ("longest_ratio", self.longest_ratio)):
+            if not 1 <= value < _MOST:
+                raise ConfigError(f"{name} must be from 1 to {_MOST:,}, got {value}")
+
+
+def read_habits(document: dict[str, Any]) -> Habits:
+    """Make habits of what a file says, if that is numbers."""
+    turns, ratio = (document.get(field.name, field.default) for field in fields(Habits))
+    if unknown := sorted(document.keys() - {field.name for field in fields(Habits)}):
+        raise ConfigError(f"unknown name '{unknown[0]}'; the model was made by a newer heedful")
+    if type(turns) is not int:
+        raise ConfigError(f"most_turns must be a whole number, got {turns!r}")
+    if type(ratio) not in (int, float):
+        raise ConfigError(f"longest_ratio must be a number, got {ratio!r}")
+    return Habits(most_turns=turns, longest_ratio=float(ratio))
