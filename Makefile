@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -46,6 +46,9 @@ bench-translate: $(READY)  ## translation speed beside others: DATA=folder of Mu
 
 bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of gold alignments MODEL=folder
 	$(BIN)/python -m benchmarks.alignment $(DATA) $(MODEL)
+
+bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=folder [PAIRS=file.tsv, else the demo's]
+	$(BIN)/python -m benchmarks.faithfulness $(MODEL) $(PAIRS)
 
 bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Multi30k [OPTIONS="--rounds 5"]
 	$(BIN)/python -m benchmarks.train_programs $(DATA) $(OPTIONS)

@@ -288,7 +288,8 @@ def test_what_a_folder_says_of_its_model_is_read_once(model_folder, monkeypatch)
 
     heedful.load(model_folder.path)
 
-    assert sorted(read) == ["alignment.json", "checksums.json", "config.json", "provenance.json"]
+    names = ("alignment", "checksums", "config", "habits", "provenance")
+    assert sorted(read) == [f"{name}.json" for name in names]
 
 
 def test_a_folder_without_a_shortlist_says_where_one_comes_from(copied):

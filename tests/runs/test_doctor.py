@@ -382,3 +382,14 @@ def test_a_diagnosis_is_yellow_on_a_terminal_and_plain_elsewhere(tmp_path, termi
     assert "trouble: seen [here]" in text
     assert "it means. Do this" in text
     assert ("\x1b[33mtrouble" in text) == terminal
+
+
+def test_pairs_that_one_setting_of_cleaning_dropped_are_counted_with_how_to_keep_them(tmp_path):
+    odd = [(word, f"{word} " * 20) for word in SOURCE_WORDS[:9]]
+
+    said = before_training(begin(tmp_path, [*make_pairs(300), *odd]))
+
+    assert said.keys() == {"many pairs dropped by max_ratio"}
+    told = str(said["many pairs dropped by max_ratio"])
+    assert "9 of 309 pairs (2.9%) were left out as of absurd length ratio" in told
+    assert "raise max_ratio in [cleaning] of the recipe" in told

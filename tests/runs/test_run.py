@@ -36,6 +36,7 @@ def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
         "curves.svg",
         "alignment.json",
         "checksums.json",
+        "habits.json",
         "ctranslate2",
         "training",
     }

@@ -9,6 +9,7 @@ from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
+from heedful.storage.habits import Habits
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 
 
@@ -125,3 +126,30 @@ def test_an_empty_vocabulary_is_named(copy):
 
     with pytest.raises(ModelFolderError, match=r"as a vocabulary \(the file is empty\)"):
         heedful.load(copy.path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", r"habits\.json: damaged, not a JSON object"),
+        ('{"most_turn": 4}', r"habits\.json: unknown name 'most_turn'"),
+        ('{"most_turns": 4.5}', r"habits\.json: 'most_turns' must be a whole number, found 4"),
+        ('{"most_turns": 0}', r"habits\.json: most_turns must be from 1 to 1,048,576, got 0"),
+        ('{"longest_ratio": "x"}', r"habits\.json: 'longest_ratio' must be a number, found .x."),
+        ('{"longest_ratio": NaN}', r"habits\.json: 'longest_ratio' must be a number, found NaN"),
+    ],
+)
+def test_habits_that_cannot_be_are_named(model_folder, tmp_path, content, message):
+    folder = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "copy"))
+    folder.habits_file.write_text(content)
+
+    with pytest.raises(ModelFolderError, match=message):
+        folder.habits()
+
+
+def test_a_folder_without_habits_has_the_usual_ones(model_folder, tmp_path):
+    folder = ModelFolder(shutil.copytree(model_folder.path, tmp_path / "copy"))
+    assert folder.habits_file.exists()
+    folder.habits_file.unlink()
+
+    assert folder.habits() == Habits(most_turns=4, longest_ratio=3.0)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from heedful.decoding.hypothesis import Hypothesis, Reading
 from heedful.errors import CorpusError
+from heedful.storage.habits import Habits
 from heedful.text.glossary import Glossary
 from heedful.text.spans import Span, find_copies, find_tags
 from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
@@ -47,6 +48,9 @@ class Words(SilentEngine):
         for source, target in zip(sources, targets, strict=True):
             rows = [row for _, row in self.written(source)] or [(1.0,) * len(source)]
             yield tuple(rows[min(at, len(rows) - 1)] for at in range(len(target)))
+
+    def read(self, sources, targets):
+        return [Reading((0.0,) * (len(target) + 1), ()) for target in targets]
 
     def written(self, source):
         """Write pieces, each with where it looks."""
@@ -501,9 +505,6 @@ def test_parts_do_not_begin_with_the_prefix_each():
         def next_pieces(self, source, prefix):
             return [0.0] * TOKENIZER.vocab_size
 
-        def read(self, sources, targets):
-            return [Reading((0.0,) * (len(target) + 1), ()) for target in targets]
-
     engine = Begun(lambda words: [("dog", 0)])
 
     translation = Translator(TOKENIZER, engine).translate(
@@ -566,6 +567,38 @@ def test_a_loop_is_searched_again_and_flagged():
 
     assert translation.text == "the old dog"
     assert translation.flags == ("repetition",)
+
+
+@pytest.mark.parametrize(
+    ("likely", "text", "is_first_ended"),
+    [(-0.5, "the old dog", True), (-2.0, "the the", True), (-2.0, "the old dog", False)],
+)
+def test_a_second_try_stands_only_if_it_is_likelier_or_the_first_never_ended(
+    likely, text, is_first_ended
+):
+    class Doubtful(Words):
+        def hypothesis(self, source, no_repeat):
+            found = super().hypothesis(source, no_repeat)
+            is_finished = bool(no_repeat) or is_first_ended
+            return Hypothesis(found.pieces, -1.0 * len(found.pieces), is_finished)
+
+        def read(self, sources, targets):
+            return [Reading((likely * 61,) + (0.0,) * len(target), ()) for target in targets]
+
+    translation = Translator(TOKENIZER, Doubtful(looping)).translate("the old dog", alpha=0.0)
+
+    assert translation.text.startswith(text)
+    assert translation.flags == ("repetition",)
+
+
+def test_what_the_training_pairs_do_is_no_loop():
+    usual, used_to_it = (
+        Translator(TOKENIZER, Words(looping), habits=Habits(most_turns=turns)).translate("the old")
+        for turns in (4, 60)
+    )
+
+    assert usual.flags == ("repetition",)
+    assert used_to_it.flags == ("length",)
 
 
 def test_capitals_are_read_as_ordinary_text_and_carried_over():

@@ -1,7 +1,8 @@
 import pytest
 
 from heedful.decoding.hypothesis import Hypothesis
-from heedful.translation.guard import alarm, most_turns
+from heedful.storage.habits import Habits
+from heedful.translation.guard import alarm, habits_of, most_turns
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,25 @@ def test_output_far_too_long_or_empty_or_without_an_end_rings():
     assert alarm((7, 8), Hypothesis((4, 5), -1.0, is_finished=False)) == "length"
     assert alarm((7, 8), Hypothesis((), -1.0)) == "length"
     assert alarm((7, 8), Hypothesis((4, 5), -1.0)) is None
+
+
+def test_habits_are_learned_from_targets_that_repeat_and_are_long():
+    walks = [((7, 8, 9), (4,) * (1 + number % 48)) for number in range(3_000)]
+
+    assert habits_of(walks) == Habits(most_turns=48, longest_ratio=round((48 - 20) / 3, 3))
+
+
+def test_a_little_noise_is_no_habit_and_what_is_usual_stays_allowed():
+    plain = [((7, 8, 9), (4, 5, 6))] * 3_000
+    noise = [((7,), (4,) * 500)] * 2
+
+    assert habits_of(plain + noise) == habits_of([]) == Habits()
+
+
+def test_what_goes_beyond_the_habits_rings():
+    habits = Habits(most_turns=16, longest_ratio=6.0)
+
+    assert alarm((7, 8, 9), Hypothesis((4,) * 16, -1.0), habits) is None
+    assert alarm((7, 8, 9), Hypothesis((4,) * 17, -1.0), habits) == "repetition"
+    assert alarm((7,), Hypothesis(tuple(range(4, 30)), -1.0), habits) is None
+    assert alarm((7,), Hypothesis(tuple(range(4, 31)), -1.0), habits) == "length"

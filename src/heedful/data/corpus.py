@@ -44,6 +44,14 @@ class CleaningReport:
         """Pairs that passed every check."""
         return self.read - self.empty - self.too_long - self.odd_ratio - self.duplicate
 
+    @property
+    def dropped_by_setting(self) -> dict[str, tuple[int, str]]:
+        """How many pairs each setting of [cleaning] dropped, and what is said of them."""
+        return {
+            "max_characters": (self.too_long, "too long"),
+            "max_ratio": (self.odd_ratio, "of absurd length ratio"),
+        }
+
     def __str__(self) -> str:
         reasons = {
             "with an empty side": self.empty,

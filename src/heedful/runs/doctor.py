@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.corpus import CleaningReport
 from heedful.data.misalignment import Misalignment, find_misalignment
 from heedful.data.pair_ids import PairIds
 from heedful.data.prepare import PreparedCorpus
@@ -23,6 +24,7 @@ from heedful.training.trainer import Step
 _FEWEST_VALID_PAIRS = 20  # from which to tell what language a side is in
 _LIKENESS_MARGIN = 0.2  # real pairs of languages differ by 0.4 and more
 _KNOWN_SHARE = 0.05  # of the validation pairs; short ones may well be in both files
+_DROPPED_SHARE = 0.01  # of the pairs, by one setting
 _RARE = 5  # occurrences from which little can be learned
 _RARE_SHARE = 0.5  # of the pieces; with 10,000 for Multi30k, which works well, it is 0.09
 _IN_A_ROW = 3  # validations that must agree before anything is said of them
@@ -216,6 +218,7 @@ def _unigram_loss(prepared: Prepared) -> float:
 
 def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     """Tell what is wrong with a corpus before any training."""
+    yield from _dropped(corpus.report)
     vocab_size = corpus.tokenizer.vocab_size
     train, valid = (pairs.piece_counts(vocab_size) for pairs in (corpus.train, corpus.valid))
     if len(corpus.valid) >= _FEWEST_VALID_PAIRS:
@@ -226,6 +229,20 @@ def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     suggested = choose_vocab_size(corpus.num_train_bytes)
     if vocab_size > suggested:
         yield from _vocabulary_too_large(train.sum(axis=0), suggested)
+
+
+def _dropped(report: CleaningReport) -> Iterator[Diagnosis]:
+    for setting, (count, why) in report.dropped_by_setting.items():
+        if count > _DROPPED_SHARE * report.read:
+            yield Diagnosis(
+                name=f"many pairs dropped by {setting}",
+                step=0,
+                seen=f"{count:,} of {report.read:,} pairs ({count / report.read:.1%}) were left "
+                f"out as {why}",
+                meaning="where texts are like that, good pairs are lost and never learned",
+                advice=f"Look at some; if they are good, stop, and raise {setting} in [cleaning] "
+                "of the recipe",
+            )
 
 
 def _swapped(train: NDArray[np.int64], valid: NDArray[np.int64]) -> Iterator[Diagnosis]:

@@ -39,8 +39,10 @@ from heedful.storage.provenance import (
 )
 from heedful.storage.writing import write_atomically
 from heedful.training.averaging import running_means
+from heedful.translation.guard import habits_of
 from heedful.translation.translator import Translator
 
+_MOST_PAIRS = 50_000  # by which to tell what is normal
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
 
 
@@ -71,13 +73,16 @@ def write_model(
     write_atomically(folder.tokenizer_file, tokenizer.model)
     head = choose_alignment_head(model, tokenizer, corpus.valid, corpus.train)
     write_atomically(folder.alignment_file, json.dumps(asdict(head)) + "\n")
+    every = max(len(corpus.train) // _MOST_PAIRS, 1)
+    habits = habits_of(corpus.train[row] for row in range(0, len(corpus.train), every))
+    write_atomically(folder.habits_file, json.dumps(asdict(habits)) + "\n")
     write_checksums(folder)
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
         engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
     sources, references = zip(*corpus.valid_pairs(), strict=True)
-    translations = Translator(tokenizer, engine, search).translate(sources)
+    translations = Translator(tokenizer, engine, search, habits).translate(sources)
     return evaluate([translation.text for translation in translations], references)
 
 

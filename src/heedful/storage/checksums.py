@@ -45,7 +45,13 @@ def refuse_mixed(folder: ModelFolder, *, engine: str) -> None:
 
 
 def _files(folder: ModelFolder) -> Iterable[Path]:
-    whole = (folder.config_file, folder.weights_file, folder.tokenizer_file, folder.alignment_file)
+    whole = (
+        folder.config_file,
+        folder.weights_file,
+        folder.tokenizer_file,
+        folder.alignment_file,
+        folder.habits_file,
+    )
     return [path for path in (*whole, *_exported(folder)) if path.is_file()]
 
 

@@ -12,6 +12,7 @@ from heedful.errors import HeedfulError, ModelFolderError
 from heedful.model.config import ModelConfig
 from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.storage.documents import read_record, read_whole_record, refuse_odd_file
+from heedful.storage.habits import Habits
 from heedful.storage.outputs import MARK, is_free, is_marked, mark, not_ours
 from heedful.storage.provenance import Provenance
 from heedful.storage.writing import folder_locked, has_lock, make_folder, remove_folder
@@ -35,6 +36,7 @@ class ModelFolder:
         self.curves_picture = path / "curves.svg"
         self.alignment_file = path / "alignment.json"
         self.checksums_file = path / "checksums.json"
+        self.habits_file = path / "habits.json"
         self.ctranslate2 = path / "ctranslate2"
         self.shortlist_file = self.ctranslate2 / "vmap.txt"  # as CTranslate2 calls it
         self.onnx = path / "onnx"
@@ -57,6 +59,7 @@ class ModelFolder:
                 self.weights_file,
                 self.tokenizer_file,
                 self.alignment_file,
+                self.habits_file,
                 self.card_file,
             )
             for path in dropwhile(Path.exists, at_the_end):
@@ -97,6 +100,12 @@ class ModelFolder:
         except HeedfulError as error:
             raise ModelFolderError(f"{self.alignment_file}: {error}") from error
         return head
+
+    def habits(self) -> Habits:
+        """Read what outputs are like; a folder that does not say gets what is usual."""
+        if not self.habits_file.exists():
+            return Habits()
+        return read_whole_record(Habits, self.habits_file)
 
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""

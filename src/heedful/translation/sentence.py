@@ -3,12 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from threading import Lock
 from typing import NamedTuple
 
 from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig
+from heedful.storage.habits import Habits
 from heedful.text.glossary import Glossary
 from heedful.text.normalise import normalise
 from heedful.text.spans import Span
@@ -16,7 +18,7 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import Word, find_words, join_words
 from heedful.translation.apart import Cut, find_cuts, put_in, take_out
 from heedful.translation.draft import Draft, drafts_of
-from heedful.translation.guard import NO_REPEAT, Alarm, alarm
+from heedful.translation.guard import NO_REPEAT, USUAL_HABITS, Alarm, alarm, has_score
 from heedful.translation.links import link_words
 from heedful.translation.restore import find_missing
 
@@ -52,9 +54,13 @@ class SentenceTranslator:
     """Translates sentence by sentence, and keeps in each what has to be kept."""
 
     def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, engine_of_parts: Engine | None = None
+        self,
+        tokenizer: Tokenizer,
+        engine: Engine,
+        engine_of_parts: Engine | None = None,
+        habits: Habits = USUAL_HABITS,
     ) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer, self.habits = tokenizer, habits
         self.engine = engine
         self.engine_of_parts = engine_of_parts or engine
 
@@ -96,7 +102,8 @@ class SentenceTranslator:
         """Search for every source, and once more where that went wrong."""
         if not sources:
             return []
-        hypotheses, alarms = _search_again_where_needed(engine, sources, config)
+        hypotheses = engine.search(sources, config)
+        alarms = self._search_again_where_needed(engine, sources, hypotheses, config)
         return [
             [
                 self._found(source, hypothesis, config, (alarms[index],) if index in alarms else ())
@@ -104,6 +111,37 @@ class SentenceTranslator:
             ]
             for index, source in enumerate(sources)
         ]
+
+    def _search_again_where_needed(
+        self,
+        engine: Engine,
+        sources: list[list[int]],
+        hypotheses: list[list[Hypothesis]],
+        config: SearchConfig,
+    ) -> dict[int, Alarm]:
+        """Search once more where that ended in a loop, or at once, or not at all.
+
+        What is forbidden to a second try makes all else likelier, so it is scored as it reads.
+        """
+        alarms = {
+            index: flag
+            for index, source in enumerate(sources)
+            if (flag := alarm(source, hypotheses[index][0], self.habits))
+        }
+        if not alarms:
+            return alarms
+        rung = [sources[index] for index in alarms]
+        again = engine.search(rung, config, no_repeat=NO_REPEAT)
+        for index, source, seconds in zip(alarms, rung, again, strict=True):
+            first, second = hypotheses[index][0], seconds[0]
+            if alarm(source, second, self.habits):
+                continue
+            if has_score(first):
+                (reading,) = engine.read([source], [second.pieces])
+                second = replace(second, log_probability=sum(reading.log_probabilities))
+            if not has_score(first) or second.score(config.alpha) > first.score(config.alpha):
+                hypotheses[index] = [second, *seconds[1:]]
+        return alarms
 
     def _found(
         self,
@@ -222,24 +260,6 @@ class SentenceTranslator:
             _from_parts(draft, each.score, {start: next(found) for start, _ in _between(draft)})
             for draft, each in broken
         ]
-
-
-def _search_again_where_needed(
-    engine: Engine, sources: list[list[int]], config: SearchConfig
-) -> tuple[list[list[Hypothesis]], dict[int, Alarm]]:
-    """Search, and once more where that ended in a loop, or at once, or not at all."""
-    hypotheses = engine.search(sources, config)
-    alarms = {
-        index: flag
-        for index, source in enumerate(sources)
-        if (flag := alarm(source, hypotheses[index][0]))
-    }
-    if alarms:
-        again = engine.search([sources[index] for index in alarms], config, no_repeat=NO_REPEAT)
-        for index, others in zip(alarms, again, strict=True):
-            if not alarm(sources[index], others[0]):
-                hypotheses[index] = others
-    return hypotheses, alarms
 
 
 def _worth(candidates: Sequence[Candidate]) -> tuple[bool, float]:

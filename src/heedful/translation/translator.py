@@ -14,6 +14,7 @@ from heedful.machine.ahead import ahead
 from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
+from heedful.storage.habits import Habits
 from heedful.text.invisible import lacks_invisible
 from heedful.text.normalise import compose, normalise, refuse_halves, refuse_no_text
 from heedful.text.sentences import LONGEST, cut_text
@@ -21,6 +22,7 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 from heedful.translation.details import Details, join_details, read_details
 from heedful.translation.draft import without_tags
+from heedful.translation.guard import USUAL_HABITS
 from heedful.translation.options import USUAL, Changes, Options
 from heedful.translation.sentence import Candidate, SentenceTranslator
 from heedful.translation.steering import Alternative, Steering, find_alternatives
@@ -42,7 +44,8 @@ class Translation:
     flags: tuple[str, ...] = ()
     """What a reader should look at.
 
-    "repetition" and "length": the search ended in a loop, or far too late, and was tried again;
+    "repetition" and "length": the search went round more often, or for longer, than what the model
+    was trained on ever does, or it ended at once; it was tried again, and the likelier one stayed;
     "placed": what must stay was added, and it is not certain where among the words it belongs;
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
@@ -63,11 +66,16 @@ class Translator:
     """A vocabulary and an engine, ready to translate."""
 
     def __init__(
-        self, tokenizer: Tokenizer, engine: Engine, search: SearchConfig | None = None
+        self,
+        tokenizer: Tokenizer,
+        engine: Engine,
+        search: SearchConfig | None = None,
+        habits: Habits = USUAL_HABITS,
     ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
         self.search = search or SearchConfig()
+        self.habits = habits
 
     @overload
     def translate(
@@ -203,7 +211,7 @@ class Translator:
             wish.engine(self.engine, self.tokenizer)
             for wish in (steering, steering._replace(prefix=""))  # which would begin every part
         )
-        translator = SentenceTranslator(self.tokenizer, engine, engine_of_parts)
+        translator = SentenceTranslator(self.tokenizer, engine, engine_of_parts, self.habits)
         found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
@@ -300,7 +308,8 @@ def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -
             f"{model_folder.path}: the vocabulary has {tokenizer.vocab_size} pieces and the model "
             f"{config.vocab_size}; the files come from different models"
         )
-    return Translator(tokenizer, _load_engine(model_folder, config, engine, fast), search)
+    loaded = _load_engine(model_folder, config, engine, fast)
+    return Translator(tokenizer, loaded, search, model_folder.habits())
 
 
 def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fast: bool) -> Engine:
