@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heedful.translation.details import Details
     from heedful.translation.translator import Translation, Translator, load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Details",
