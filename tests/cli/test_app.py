@@ -48,7 +48,7 @@ def test_the_verbs_and_their_options_are_these():
     assert options == {
         "train": {
             "--source", "--target", "--out", "--recipe", "--valid-source", "--valid-target",
-            "--minutes",
+            "--minutes", "--from", "--to",
         },
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
@@ -108,7 +108,8 @@ def test_two_files_in_a_translator_out(heedful, corpus, recipe_file, tmp_path):
     model = tmp_path / "model"
     files = ["--source", corpus["source"], "--target", corpus["target"]]
 
-    code, out, err = heedful("train", *files, "--out", model, "--recipe", recipe_file)
+    options = ["--out", model, "--recipe", recipe_file, "--from", "en", "--to", "fr"]
+    code, out, err = heedful("train", *files, *options)
     assert (code, err) == (0, "")
     assert "78 of 80 pairs kept; dropped 2 seen before; 74 to train on, 4 to validate" in out
     assert "step 6: validation perplexity" in out
@@ -125,6 +126,8 @@ def test_two_files_in_a_translator_out(heedful, corpus, recipe_file, tmp_path):
     code, out, _ = heedful("info", model)
     assert code == 0
     assert "train.low, train.up" in out
+    assert re.search(r"languages +en to fr +\n", out)
+    assert "| languages | en to fr |" in (model / "README.md").read_text()
     assert "1+1 layers, d_model 16" in out
 
 

@@ -89,6 +89,10 @@ def train(
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
     ] = "",
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
+    from_language: Annotated[
+        str, typer.Option("--from", help="The source's language, such as en; x.en tells it too.")
+    ] = "",
+    to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
     minutes: Annotated[
         float | None,
         typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
@@ -114,11 +118,17 @@ def train(
     from heedful.runs.recipe import load_recipe
     from heedful.runs.train import train_model
 
-    files = {"source": source, "target": target}
-    valid = {"valid_source": valid_source, "valid_target": valid_target}
+    data = {
+        "source": source,
+        "target": target,
+        "valid_source": valid_source,
+        "valid_target": valid_target,
+        "from_language": from_language,
+        "to_language": to_language,
+    }
     # Signals outermost: torchrun sends one to those who lost another, and they should say so first.
     with stop_on_signals() as stop, join() as processes:
-        chosen = processes.by_first(load_recipe, recipe, **files, **valid)
+        chosen = processes.by_first(load_recipe, recipe, **data)
         if minutes is not None:
             chosen = chosen.within(minutes)
         run = train_model(chosen, out, stop, processes, stopwatch)

@@ -35,7 +35,8 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     console.rule(f"English to '{locale}': dates, numbers, money, units and names", align="left")
     data = _write_files(out, {"train": corpus.train, "valid": corpus.valid, "test": corpus.test})
     with stop_on_signals() as stop:
-        run = train_model(load_recipe(RECIPE, **data), model, stop)
+        recipe = load_recipe(RECIPE, **data, from_language="en", to_language=locale)
+        run = train_model(recipe, model, stop)
         finished = show(attend(run), console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from heedful.errors import printable
 from heedful.model.config import ModelConfig
-from heedful.storage.card import minutes
+from heedful.storage.card import languages, minutes
 from heedful.storage.provenance import Provenance
 
 
@@ -18,6 +18,7 @@ def info_table(config: ModelConfig, provenance: Provenance) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     rows = {
+        "languages": languages(data),
         "model": f"{config.num_layers}+{config.num_layers} layers, d_model {config.d_model}, d_ff "
         f"{config.d_ff}, {config.num_heads} heads, {config.normalisation}-norm, "
         f"{config.positions} positions",

@@ -18,6 +18,7 @@ from heedful.data.corpus import (
     read_pairs,
     text_digest,
 )
+from heedful.data.languages import language_of_file, refuse_no_code
 from heedful.data.pair_ids import PairIds, write_pair_ids
 from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.storage.outputs import refuse_foreign
@@ -45,7 +46,15 @@ class DataConfig:
     valid_target: str = ""
     """Their translations."""
 
+    from_language: str = ""
+    """The code of the source's language, such as en; else it is guessed from names like x.en."""
+
+    to_language: str = ""
+    """The code of the target's."""
+
     def __post_init__(self) -> None:
+        for code in (self.from_language, self.to_language):
+            refuse_no_code(code)
         if not self.source:
             raise ConfigError("source is missing; give --source, a text file or a TSV of pairs")
         if self.valid_target and not self.valid_source:
@@ -55,6 +64,14 @@ class DataConfig:
                 str(path).encode()
             except UnicodeEncodeError:
                 raise ConfigError(f"{str(path)!r}: its name is not UTF-8; rename it") from None
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """From which language and to which, as far as it is said or the names of files tell."""
+        return (
+            self.from_language or language_of_file(self.source),
+            self.to_language or language_of_file(self.target),
+        )
 
     @property
     def files(self) -> list[Path]:

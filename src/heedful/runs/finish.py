@@ -98,6 +98,7 @@ def write_record(
 ) -> None:
     """Write the card and, as the last file of a folder that is whole, where it all came from."""
     training, about = recipe.training, corpus.about
+    from_language, to_language = recipe.data.languages
     provenance = Provenance(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=Versions(
@@ -114,6 +115,8 @@ def write_record(
             cleaning=about["cleaning"],
             train_pairs=len(corpus.train),
             valid_pairs=len(corpus.valid),
+            from_language=from_language,
+            to_language=to_language,
         ),
         model=Size(vocab_size=corpus.tokenizer.vocab_size, parameters=num_parameters),
         training=Training(

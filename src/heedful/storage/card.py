@@ -1,7 +1,7 @@
 """The model card: what a model folder says of itself to whoever opens it."""
 
 from heedful.errors import printable
-from heedful.storage.provenance import Provenance, Training
+from heedful.storage.provenance import Data, Provenance, Training
 
 
 def model_card(provenance: Provenance) -> str:
@@ -21,6 +21,7 @@ Trained with heedful {provenance.versions.heedful} on {provenance.created}.
 
 | | |
 |---|---|
+| languages | {_cell(languages(data))} |
 | parameters | {provenance.model.parameters:,} |
 | vocabulary | {provenance.model.vocab_size:,} pieces |
 | training pairs | {data.train_pairs:,} |
@@ -45,6 +46,13 @@ On {data.valid_pairs:,} validation pairs, beam {provenance.search.beam_size}:
 heedful translate <this folder> "some text"
 ```
 """
+
+
+def languages(data: Data) -> str:
+    """Say from which language to which."""
+    if not data.from_language and not data.to_language:
+        return "not stated"
+    return printable(f"{data.from_language or 'not stated'} to {data.to_language or 'not stated'}")
 
 
 def minutes(training: Training) -> str:

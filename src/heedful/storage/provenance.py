@@ -43,6 +43,9 @@ class Data:
     """How many pairs were read, and how many of them were dropped for what."""
     train_pairs: int
     valid_pairs: int
+    from_language: str = ""
+    """The code of the source's language, if it is known."""
+    to_language: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
