@@ -1,22 +1,48 @@
+import math
+
 import pytest
+import sacrebleu
 
 from heedful.errors import ConfigError, CorpusError
 from heedful.evaluation import bleu, evaluate, exact_match
 
-REFERENCES = ["the cat is on the mat", "there is a dog"]
+TRANSLATIONS = ["the cat sat on a mat by the door", "a dog"]
+REFERENCES = ["the cat is on the mat", "there is a dog in it"]
 
 
-def test_perfect_translations_score_as_such():
-    scores = {score.name: score.value for score in evaluate(REFERENCES, REFERENCES)}
+def test_translations_are_scored_against_references_as_sacrebleu_scores_them():
+    bleu, chrf, ter, exact = evaluate(TRANSLATIONS, REFERENCES)
 
-    assert scores == pytest.approx({"BLEU": 100, "chrF2": 100, "TER": 0, "exact match": 100})
+    ours, theirs = TRANSLATIONS, [REFERENCES]  # neither is the other, nor as long
+    assert bleu.value == sacrebleu.corpus_bleu(ours, theirs).score
+    assert chrf.value == sacrebleu.corpus_chrf(ours, theirs).score
+    assert ter.value == sacrebleu.corpus_ter(ours, theirs).score
+    assert exact.value == 0
 
 
-def test_bleu_is_that_of_papineni_by_hand():
-    """Precisions 5/6, 3/5, 2/4 and 1/3 of the n-grams; no brevity penalty."""
-    score = bleu(["a b c d x f"], ["a b c d e f"])
+def test_a_translation_that_is_too_short_is_scored_as_by_hand():
+    """All n-grams are right; the brevity penalty is e^(1 - 6/5), and one of six words is added."""
+    bleu, _, ter, _ = evaluate(["a b c d e"], ["a b c d e f"])
 
-    assert score.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** (1 / 4))
+    assert bleu.value == pytest.approx(100 * math.exp(1 - 6 / 5))
+    assert ter.value == pytest.approx(100 / 6)
+
+
+def test_bleu_on_the_way_is_that_of_the_end():
+    assert bleu(TRANSLATIONS, REFERENCES).value == evaluate(TRANSLATIONS, REFERENCES)[0].value
+
+
+def test_the_signatures_are_those_that_papers_print():
+    """As sacrebleu's README has them; no effective order, which is for single sentences."""
+    signatures = {score.name: score.signature for score in evaluate(TRANSLATIONS, REFERENCES)}
+
+    version = f"version:{sacrebleu.__version__}"
+    assert signatures == {
+        "BLEU": f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|{version}",
+        "chrF2": f"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|{version}",
+        "TER": f"nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|{version}",
+        "exact match": "n:2|norm:nfc+ws",
+    }
 
 
 def test_a_score_is_never_printed_without_its_signature():

@@ -2,6 +2,8 @@ import math
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional
 from torch.testing import assert_close
 
 from heedful.errors import ConfigError
@@ -108,23 +110,81 @@ def test_one_matrix_embeds_both_sides_and_scores_the_next_piece(model):
     assert matrices == ["embedding.weight"]
 
 
+class DropAll(nn.Module):
+    """Dropout at its worst."""
+
+    def forward(self, x):
+        return torch.zeros_like(x)
+
+
+def with_dropout(model: Transformer, dropout: nn.Module) -> Transformer:
+    """Put another module in place of every dropout."""
+    for name in [name for name, module in model.named_modules() if isinstance(module, Dropout)]:
+        model.set_submodule(name, dropout)
+    return model.train()
+
+
+def embedded(model: Transformer, ids: torch.Tensor) -> torch.Tensor:
+    """Catch what the first layer reads."""
+    read = []
+    model.encoder[0].register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    model.encode(ids)
+    return read[0]
+
+
 def test_embeddings_are_multiplied_by_the_root_of_the_width(model):
-    ids = torch.tensor([[4]])
-
-    embedded = model._embed(ids, start=0)[0, 0]
-
     first_position = torch.tensor([0.0, 1.0] * 4)  # sin 0, cos 0, ...
-    assert_close(embedded, model.embedding.weight[4] * math.sqrt(8) + first_position)
+
+    (first,) = embedded(model, torch.tensor([[4]]))[0]
+
+    assert_close(first, model.embedding.weight[4] * math.sqrt(8) + first_position)
 
 
-def test_dropout_is_on_sublayer_outputs_and_embedding_sums_alone():
-    model = Transformer(ModelConfig(**TINY))
+def test_dropout_is_on_the_sum_of_embeddings_and_positions(model):
+    model = with_dropout(model, DropAll())
 
-    kinds = (Dropout, torch.nn.Dropout)
-    dropouts = [name for name, module in model.named_modules() if isinstance(module, kinds)]
+    assert not embedded(model, torch.tensor([[4, 5, EOS]])).any()
 
-    assert len([name for name in dropouts if ".around_" in name]) == 2 * 2 + 2 * 3
-    assert [name for name in dropouts if ".around_" not in name] == ["dropout"]
+
+def test_dropout_is_on_what_a_sublayer_adds_and_not_on_what_it_adds_to(model):
+    """Without what they add, layers of pre-norm change nothing, and those of post-norm the norm."""
+    model = with_dropout(model, DropAll())
+    x, visible = torch.randn(1, 3, 8), torch.ones(1, 1, 3, 3, dtype=torch.bool)
+    source = model.decoder[0].source_attention.offer(x)
+
+    encoded = model.encoder[0](x, visible[:, :, :1])
+    decoded, _ = model.decoder[0](x, source, visible[:, :, :1], source.nothing(), visible)
+
+    is_pre = model.config.normalisation == "pre"
+    expected = x if is_pre else functional.layer_norm(x, (8,))
+    assert_close(encoded, expected, rtol=0, atol=1e-4)
+    assert_close(decoded, expected, rtol=0, atol=1e-4)
+
+
+def test_dropout_is_nowhere_else(model):
+    source, target = torch.tensor([[4, 5, EOS]]), torch.tensor([[BOS, 7, 8]])
+    at_rest = model(source, target)
+
+    model = with_dropout(model, nn.Identity())
+
+    assert_close(model(source, target), at_rest)
+
+
+def test_an_embedded_piece_begins_as_large_as_its_width():
+    """Its numbers have a variance of 1 / d_model: once multiplied by the root, one of 1."""
+    weight = Transformer(ModelConfig(**TINY | {"vocab_size": 20_000})).embedding.weight
+
+    assert weight.mean().item() == pytest.approx(0, abs=0.01)
+    assert weight.var().item() == pytest.approx(1 / 8, rel=0.02)
+
+
+def test_other_matrices_begin_as_glorot_and_bengio_say(model):
+    """Evenly drawn from plus and minus the root of 6 / (rows + columns)."""
+    for name, matrix in model.named_parameters():
+        if matrix.dim() == 2 and name != "embedding.weight":
+            limit = math.sqrt(6 / sum(matrix.shape))
+            assert 0.8 * limit < matrix.abs().max() <= limit
+            assert matrix.var().item() == pytest.approx(limit**2 / 3, rel=0.4)
 
 
 def test_learned_positions_end_where_their_table_ends():

@@ -16,8 +16,16 @@ def test_a_loss_that_falls_is_well():
     assert not watch_of(9.0, 7.0, 5.0, 4.0).has_diverged
 
 
-def test_one_odd_batch_raises_no_alarm():
-    assert not watch_of(*[4.0] * 50, 30.0, *[4.0] * 50).has_diverged
+def test_one_odd_batch_raises_no_alarm_and_a_second_does():
+    """Each weighs a twentieth: 40 nats above the others they raise the mean by 2 and by 3.9."""
+    assert not watch_of(*[4.0] * 50, 43.9).has_diverged
+    assert watch_of(*[4.0] * 50, 43.9, 43.9).has_diverged
+    assert watch_of(*[4.0] * 50, 44.1).has_diverged
+
+
+def test_the_best_is_the_lowest_that_the_mean_has_been():
+    assert watch_of(*[4.0] * 50, 2.0).best == pytest.approx(3.9)
+    assert watch_of(4.0, 2.0, 30.0).best == pytest.approx(3.9)
 
 
 def test_a_small_loss_may_grow_to_many_times_its_best():

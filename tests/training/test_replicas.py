@@ -61,6 +61,12 @@ def test_the_same_seed_drops_the_same_in_every_part(set_threads):
     assert first[0] != other[0]
 
 
+def test_batches_of_one_step_drop_differently(set_threads):
+    set_threads(1)
+
+    assert learn(model(dropout=0.5), batch(), batch())[0] != learn(model(dropout=0.5), batch())[0]
+
+
 def test_parts_of_one_batch_drop_differently(set_threads):
     set_threads(2)
     twins = make_batch([([5, 6], [7, 8])] * 2)

@@ -1,3 +1,4 @@
+import math
 from itertools import islice
 
 import pytest
@@ -11,8 +12,6 @@ from heedful.model.transformer import Transformer
 from heedful.training.averaging import running_means
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import (
-    ADAM_BETAS,
-    ADAM_EPSILON,
     Trainer,
     perplexity,
     validation_loss,
@@ -41,8 +40,49 @@ def weights_after(steps: int, dropout: float = 0.1, **changes) -> dict[str, torc
     return model.state_dict()
 
 
-def test_adam_is_as_printed():
-    assert (ADAM_BETAS, ADAM_EPSILON) == ((0.9, 0.98), 1e-9)  # section 5.3
+def test_weights_move_as_by_adam_of_pytorch_with_the_numbers_of_section_5_3():
+    """A key's bias has a gradient of nothing but rounding, which shows ε."""
+    ours, theirs = small_model(), small_model()
+    adam = torch.optim.Adam(theirs.parameters(), betas=(0.9, 0.98), eps=1e-9)
+
+    for step in Trainer(ours, TrainingConfig(steps=5, warmup_steps=4)).steps(endless()):
+        adam.param_groups[0]["lr"] = step.learning_rate
+        for parameter, moved in zip(theirs.parameters(), ours.parameters(), strict=True):
+            parameter.grad = moved.grad.clone()
+        adam.step()
+
+    for parameter, moved in zip(theirs.parameters(), ours.parameters(), strict=True):
+        assert_close(moved, parameter)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_a_step_learns_the_smoothed_loss_of_pytorch_as_the_config_says(smoothing):
+    ours, theirs, batch = small_model(dropout=0.0), small_model(dropout=0.0), next(endless())
+    config = TrainingConfig(steps=1, warmup_steps=4, label_smoothing=smoothing)
+
+    (step,) = Trainer(ours, config).steps(iter([batch]))
+
+    logits, wanted = theirs(batch.source, batch.given).flatten(0, 1), batch.wanted.flatten()
+    expected = torch.nn.functional.cross_entropy(logits, wanted, label_smoothing=smoothing)
+    expected.backward()
+    assert step.loss == pytest.approx(expected.item(), rel=1e-5)
+    assert math.log(step.perplexity) == pytest.approx(
+        torch.nn.functional.cross_entropy(logits, wanted).item(), rel=1e-5
+    )
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_every_step_drops_something_else():
+    """Of one batch, at a rate that moves nothing, only dropout can change the loss."""
+    batch = next(endless())
+
+    def losses(dropout: float) -> list[float]:
+        config = TrainingConfig(steps=3, peak_rate=1e-30)
+        return [s.loss for s in Trainer(small_model(dropout), config).steps(iter([batch] * 3))]
+
+    assert len(set(losses(dropout=0.5))) == 3
+    assert len(set(losses(dropout=0.0))) == 1
 
 
 def test_every_step_is_reported():
