@@ -1,7 +1,11 @@
-# Everything starts from a bare Python 3.11: `make demo` and `make test` need nothing else.
-PYTHON ?= python3
+# Everything starts from a bare Python: `make demo` and `make test` need nothing else.
+TESTED := 3.11 3.12 3.13
+IS_TESTED := import sys, ensurepip; sys.exit('%d.%d' % sys.version_info[:2] not in '$(TESTED)'.split())
+FIND := for it in python3 $(TESTED:%=python%) python; do $$it -c "$(IS_TESTED)" 2>/dev/null && echo $$it && break; done
+PYTHON ?= $(shell $(FIND))
 BIN := .venv/bin
 READY := .venv/.ready
+TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
 .PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness clean
@@ -9,13 +13,15 @@ ON_ALL_CORES := -n auto --dist worksteal
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-setup: $(READY)  ## make .venv with everything in it
+setup: $(READY)  ## make .venv with everything in it, and torch without CUDA [TORCH=cuda: with]
 
+ifneq ($(TORCH),$(or $(shell cat $(READY) 2>/dev/null),cpu))
+.PHONY: $(READY)
+endif
 $(READY): pyproject.toml constraints.txt
-	@echo "Setting up .venv: about a minute, once"
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[train,onnx,dev]'
-	@touch $@
+	@$(if $(PYTHON),,$(error Python with venv is needed, one of $(TESTED), and none is found; \
+	install one, or name it: make setup PYTHON=/path/to/it))
+	@$(PYTHON) tools/install.py $(TORCH)
 
 demo: $(READY)  ## train a translator from nothing, score it, look inside (under four minutes)
 	@rm -rf build/demo

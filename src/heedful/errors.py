@@ -70,6 +70,14 @@ class MissingExtraError(HeedfulError):
     """A part of heedful that was not installed."""
 
 
+def missing_extra(what: str, package: str | None, extras: str = "train") -> MissingExtraError:
+    """Say what to install, for whoever took heedful as a package and who cloned it."""
+    return MissingExtraError(
+        f"{what} needs {package}; install it: pip install 'heedful[{extras}]', "
+        "or in a clone of the repository: make setup"
+    )
+
+
 def printable(text: str) -> str:
     """Spell out what a terminal would obey or not show, such as escapes and line ends."""
     return "".join(

@@ -523,7 +523,10 @@ def test_training_without_its_extra_says_what_to_install(heedful, monkeypatch, v
     code, _, err = heedful(verb)
 
     assert code == 2
-    assert err == "heedful: training needs torch; install it: pip install 'heedful[train]'\n"
+    assert err == (
+        "heedful: training needs torch; install it: pip install 'heedful[train]', "
+        "or in a clone of the repository: make setup\n"
+    )
 
 
 def test_nowhere_to_write_is_refused(heedful, model_folder, tmp_path):

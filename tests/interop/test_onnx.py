@@ -144,7 +144,7 @@ def test_without_its_extra_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr("heedful.interop.onnx.find_spec", lambda name: None)
 
     with pytest.raises(
-        MissingExtraError, match=r"needs onnx; install it: pip install 'heedful\[train,onnx\]'"
+        MissingExtraError, match=r"needs onnx; install it: pip install 'heedful\[train,onnx\]', or"
     ):
         export_onnx(ModelFolder(tmp_path))
 

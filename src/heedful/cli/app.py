@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from heedful import __version__
-from heedful.errors import ConfigError, MissingExtraError, refuse_other
+from heedful.errors import ConfigError, missing_extra, refuse_other
 
 
 class _PastTyperError(Exception):
@@ -357,9 +357,7 @@ def _require_train_extra() -> None:
 
     for name in ("torch", "jaxtyping", "babel"):
         if find_spec(name) is None:
-            raise MissingExtraError(
-                f"training needs {name}; install it: pip install 'heedful[train]'"
-            )
+            raise missing_extra("training", name)
 
 
 def run() -> None:

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from heedful.errors import MissingExtraError
+from heedful.errors import missing_extra
 from heedful.model.attention import KeyValue
 from heedful.model.transformer import DecoderState, Positions, Transformer
 from heedful.specials import BOS, EOS
@@ -171,6 +171,4 @@ def _names(whose: str, num_layers: int) -> list[str]:
 def _require_extra() -> None:
     for name in ("onnx", "onnxscript"):
         if find_spec(name) is None:
-            raise MissingExtraError(
-                f"export to ONNX needs {name}; install it: pip install 'heedful[train,onnx]'"
-            )
+            raise missing_extra("export to ONNX", name, "train,onnx")

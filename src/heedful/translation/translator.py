@@ -9,7 +9,7 @@ from typing import Unpack, overload
 
 from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.errors import ConfigError, MissingExtraError, ModelFolderError, refuse_other
+from heedful.errors import ConfigError, ModelFolderError, missing_extra, refuse_other
 from heedful.machine.ahead import ahead
 from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
@@ -338,8 +338,5 @@ def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fas
     try:
         from heedful.decoding.pytorch_engine import PyTorchEngine
     except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"translating with PyTorch needs {error.name}; "
-            "install it with: pip install 'heedful[train]'"
-        ) from error
+        raise missing_extra("translating with PyTorch", error.name) from error
     return PyTorchEngine.load(folder)
