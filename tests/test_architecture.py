@@ -27,8 +27,9 @@ ORDER = [
 # Nine rows, when `server` and `paper` stand between `runs` and `cli`; and within `runs`, a line.
 RUNS = [
     {"recipe", "budget"},
-    {"plan", "session"},
-    {"events", "validate"},
+    {"validate", "session"},
+    {"plan"},
+    {"events"},
     {"state", "begin", "curves", "finish", "diversify"},
     {"recover"},
     {"run"},

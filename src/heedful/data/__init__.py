@@ -1,1 +1,1 @@
-"""Corpora that come with the program."""
+"""Many pairs: read, cleaned, counted, in batches."""

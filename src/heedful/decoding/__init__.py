@@ -1,1 +1,1 @@
-"""Section 6.1: search, and the translator built on it."""
+"""Section 6.1: from ids to ids, by search."""

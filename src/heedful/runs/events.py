@@ -9,7 +9,8 @@ from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
 from heedful.runs.plan import Plan
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step, perplexity
+from heedful.training.loss import perplexity
+from heedful.training.trainer import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,8 +97,7 @@ def write_record(
     history: Sequence[Validation],
 ) -> None:
     """Write the card and, as the last file of a folder that is whole, where it all came from."""
-    training, about = recipe.training, corpus.about
-    from_language, to_language = recipe.data.languages
+    training = recipe.training
     provenance = Provenance(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         versions=Versions(
@@ -110,14 +109,7 @@ def write_record(
             processes=processes.num,
             threads=torch.get_num_threads(),
         ),
-        data=Data(
-            files=[SourceFile(**file) for file in about["made_from"]["files"]],
-            cleaning=about["cleaning"],
-            train_pairs=len(corpus.train),
-            valid_pairs=len(corpus.valid),
-            from_language=from_language,
-            to_language=to_language,
-        ),
+        data=_data(recipe, corpus),
         model=Size(vocab_size=corpus.tokenizer.vocab_size, parameters=num_parameters),
         training=Training(
             seed=training.seed,
@@ -137,3 +129,16 @@ def write_record(
     write_atomically(finished.folder.card_file, model_card(provenance))
     document = json.dumps(asdict(provenance), indent=2) + "\n"
     write_atomically(finished.folder.provenance_file, document)
+
+
+def _data(recipe: Recipe, corpus: PreparedCorpus) -> Data:
+    about = corpus.about
+    from_language, to_language = recipe.data.languages
+    return Data(
+        files=[SourceFile(**file) for file in about["made_from"]["files"]],
+        cleaning=about["cleaning"],
+        train_pairs=len(corpus.train),
+        valid_pairs=len(corpus.valid),
+        from_language=from_language,
+        to_language=to_language,
+    )

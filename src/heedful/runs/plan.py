@@ -14,11 +14,9 @@ from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
 from heedful.runs.budget import Stopwatch
 from heedful.runs.recipe import Recipe
+from heedful.runs.validate import BEAM_COST, BLEU_SENTENCES
 from heedful.training.schedule import peak_rate
 from heedful.training.trainer import Trainer
-
-BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
-BEAM_COST = 0.5  # of CTranslate2 for a hypothesis in the beam, over our greedy search: 0.42
 
 # What depends on tuning is here and nowhere else; docs/decisions/0007 gives the reasons.
 _LADDER = ("mini", "tiny", "small", "base", "big")

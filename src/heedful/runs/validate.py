@@ -7,10 +7,12 @@ from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, bleu
 from heedful.model.transformer import Transformer
-from heedful.runs.plan import BEAM_COST, BLEU_SENTENCES
 from heedful.runs.recipe import Recipe
-from heedful.training.trainer import validation_loss
+from heedful.training.loss import validation_loss
 from heedful.translation.translator import Translator
+
+BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
+BEAM_COST = 0.5  # of CTranslate2 for a hypothesis in the beam, over our greedy search: 0.42
 
 
 @dataclass(frozen=True, kw_only=True)

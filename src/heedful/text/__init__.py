@@ -1,1 +1,1 @@
-"""Text: corpora, pieces, batches."""
+"""One string."""

@@ -1,11 +1,14 @@
 """Cross-entropy with label smoothing (section 5.4), without keeping the logits."""
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from heedful.machine.cores import num_cores, side_by_side
 from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
 from heedful.specials import PAD
@@ -23,6 +26,25 @@ def batch_loss(
     is_real = batch.wanted != PAD
     weight = model.embedding.weight
     return smoothed_cross_entropy(x[is_real], weight, batch.wanted[is_real], smoothing, rivals)
+
+
+def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
+    """Return the cross-entropy per target piece, without smoothing or dropout."""
+    model.eval()
+    batches = list(batches)
+
+    @torch.no_grad()
+    def surprise(batch: Batch) -> float:
+        return batch_loss(model, batch, smoothing=0.0)[1].item()
+
+    cores = num_cores(next(model.parameters()).device)
+    total = sum(side_by_side(surprise, batches, at_once=cores))
+    return total / sum(batch.num_wanted for batch in batches)
+
+
+def perplexity(loss: float) -> float:
+    """Return e to the cross-entropy, infinite where that overflows."""
+    return math.exp(loss) if loss < 700 else math.inf
 
 
 def smoothed_cross_entropy(

@@ -1,20 +1,18 @@
 """The training loop (section 5): batches in, a report for every step out."""
 
-import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import torch
 from torch import Tensor, nn
 
-from heedful.machine.cores import num_cores, side_by_side
 from heedful.machine.processes import ALONE, Processes
 from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
 from heedful.training.config import TrainingConfig
-from heedful.training.loss import batch_loss
+from heedful.training.loss import perplexity
 from heedful.training.muon import Muon
 from heedful.training.replicas import Replicas
 from heedful.training.schedule import linear_rate, noam_rate, peak_rate, timed_rate
@@ -155,22 +153,3 @@ def _optimizers(
     others = [p for p in model.parameters() if not muon or p not in set(matrices)]
     adam = torch.optim.Adam(others, lr=0.0, betas=ADAM_BETAS, eps=ADAM_EPSILON, fused=True)
     return [adam, *muon]
-
-
-def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
-    """Return the cross-entropy per target piece, without smoothing or dropout."""
-    model.eval()
-    batches = list(batches)
-
-    @torch.no_grad()
-    def surprise(batch: Batch) -> float:
-        return batch_loss(model, batch, smoothing=0.0)[1].item()
-
-    cores = num_cores(next(model.parameters()).device)
-    total = sum(side_by_side(surprise, batches, at_once=cores))
-    return total / sum(batch.num_wanted for batch in batches)
-
-
-def perplexity(loss: float) -> float:
-    """Return e to the cross-entropy, infinite where that overflows."""
-    return math.exp(loss) if loss < 700 else math.inf
