@@ -107,6 +107,7 @@ TORCH_FREE = [
     "import heedful; heedful.load_recipe('paper', source='a.en')",
     "import heedful.storage.folder, heedful.model.config",
     "import heedful.text.tokenizer, heedful.data.prepare",
+    "import heedful.explain.page",
 ]
 
 

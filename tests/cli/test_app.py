@@ -60,13 +60,16 @@ def test_the_verbs_and_their_options_are_these():
             "--tokenize", "--output", "-o",
         },
         "diversify": {"model", "backward", "--output", "-o", "--resume"},
+        "explain": {"model", "text", "--out", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
         "demo": {"--locale", "--out"},
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", ["train", "translate", "evaluate", "export", "info", "demo"])
+@pytest.mark.parametrize(
+    "verb", ["train", "translate", "evaluate", "explain", "export", "info", "demo"]
+)
 def test_help_teaches_by_example(heedful, verb):
     code, out, _ = heedful(verb, "--help")
 

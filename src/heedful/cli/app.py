@@ -333,6 +333,23 @@ def info(model: ModelArgument) -> None:
 
 
 @app.command()
+def explain(
+    model: ModelArgument,
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    text: Annotated[str, typer.Argument(help="Text that the page begins with.")] = "",
+    open: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+) -> None:
+    """Write a model into a page: one HTML file that translates in any browser, offline.
+
+    heedful explain model/ "Good morning!" --out page.html --open
+    """
+    from heedful.cli.explain import write_and_open
+    from heedful.storage.folder import ModelFolder
+
+    write_and_open(ModelFolder(model), text, out, is_opened=open)
+
+
+@app.command()
 def demo(
     locale: Annotated[
         str, typer.Option(help="Translate from English to this: fr, de, ja, pt_BR, ...")

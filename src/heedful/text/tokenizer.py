@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import sentencepiece
 
@@ -38,6 +39,16 @@ class TokenizerConfig:
                 f"vocab_size must be at least {_SMALLEST} ({_NUM_RESERVED} go to bytes and "
                 f"reserved ids), got {self.vocab_size}; 0 chooses one from the corpus"
             )
+
+
+class Vocabulary(NamedTuple):
+    """All that cutting text into pieces goes by, for programs that have no SentencePiece."""
+
+    pieces: list[str]
+    scores: list[float]
+    """The higher, the sooner a piece is merged."""
+    kinds: str
+    """A letter for each: n spells text, b is a byte, c says something and spells nothing."""
 
 
 class Tokenizer:
@@ -110,6 +121,17 @@ class Tokenizer:
             else:
                 spelt.append(decoder.decode(b"", final=True) + piece.replace(_SPACE, " "))
         return [spelt[0].removeprefix(" "), *spelt[1:]] if spelt else []
+
+    def vocabulary(self) -> Vocabulary:
+        """Hand over the pieces with what they are."""
+        ids = range(self.vocab_size)
+        scores = [float(self._processor.get_score(id)) for id in ids]
+        return Vocabulary(self.pieces(ids), scores, "".join(map(self._kind, ids)))
+
+    def _kind(self, id: int) -> str:
+        if self._processor.is_byte(id):
+            return "b"
+        return "c" if self._processor.is_control(id) or self._processor.is_unknown(id) else "n"
 
     def knows(self, text: str) -> bool:
         """Whether a character, or a few, have a piece of their own."""
