@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -27,13 +27,15 @@ demo: $(READY)  ## train a translator from nothing, score it, look inside (under
 	@rm -rf build/demo
 	@$(BIN)/heedful demo --out build/demo
 
-test: $(READY)  ## run every test
+test: $(READY)  ## run every test, those of the page in a browser
+	@$(BIN)/python -m tools.browser
 	$(BIN)/pytest $(ON_ALL_CORES)
 
 lint: $(READY)  ## look at format, style and types, and run nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.page_types
 
 check: lint  ## lint and the fast tests, as before every commit
 	$(BIN)/pytest $(ON_ALL_CORES) -m 'not slow'
@@ -59,5 +61,8 @@ bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=fold
 bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Multi30k [OPTIONS="--rounds 5"]
 	$(BIN)/python -m benchmarks.train_programs $(DATA) $(OPTIONS)
 
+bench-page: $(READY)  ## speed and size of a model's page in a browser: MODEL=folder [OPTIONS="--lines file"]
+	$(BIN)/python -m benchmarks.page $(MODEL) $(OPTIONS)
+
 clean:  ## remove what was built
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist tools/js/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

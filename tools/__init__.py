@@ -1,0 +1,1 @@
+"""What make calls to set up and to check."""
