@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of
 
 bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=folder [PAIRS=file.tsv, else the demo's]
 	$(BIN)/python -m benchmarks.faithfulness $(MODEL) $(PAIRS)
+
+bench-waiting: $(READY)  ## training speed beside busy programs, by how threads wait [OPTIONS="--rounds 5"]
+	$(BIN)/python -m benchmarks.waiting compare $(OPTIONS)
 
 bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Multi30k [OPTIONS="--rounds 5"]
 	$(BIN)/python -m benchmarks.train_programs $(DATA) $(OPTIONS)

@@ -84,6 +84,16 @@ def test_a_second_signal_ends_at_once(model_folder, tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["translate", "--help"], []])
+def test_who_has_seen_enough_of_the_help_may_close_the_pipe(arguments):
+    command = [sys.executable, "-u", "-m", "heedful", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+
+        assert process.wait() == 141
+        assert process.stderr.read() == b""
+
+
 @pytest.mark.parametrize("option", [[], ["--beam", "1"]])
 def test_who_has_seen_enough_may_close_the_pipe(model_folder, option):
     command = [sys.executable, "-m", "heedful", "translate", str(model_folder.path), *option]

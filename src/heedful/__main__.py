@@ -9,6 +9,7 @@ from types import FrameType
 from typing import NoReturn
 
 from heedful.errors import HeedfulError, printable
+from heedful.machine.waiting import wait_briefly
 
 
 class _Terminated(BaseException):
@@ -18,6 +19,7 @@ class _Terminated(BaseException):
 def main() -> None:
     """Run the command line; an error of the user's is one line and exit code 2."""
     _open_what_is_closed()
+    wait_briefly()
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     received = _raised_when_received()
     try:
@@ -28,10 +30,10 @@ def main() -> None:
         if error.exit_code > 128:
             _end_at_once(error.exit_code)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # whoever read our output has seen enough, as `head` does
-        _write_no_more()
-        sys.exit(141)
     except BaseException as error:
+        if _is_of_closed_pipe(error):  # whoever read our output has seen enough, as `head` does
+            _write_no_more()
+            sys.exit(141)
         if received:
             _end_at_once(128 + received[-1])
         _tell_of_lost_output(error)
@@ -61,6 +63,12 @@ def _is_importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _is_of_closed_pipe(error: BaseException) -> bool:
+    """Whether nobody reads any more, also where rich or typer made an end of their own of it."""
+    origin = error.__context__ if isinstance(error, SystemExit) else error
+    return isinstance(origin, BrokenPipeError)
 
 
 def _tell_of_lost_output(error: BaseException) -> None:

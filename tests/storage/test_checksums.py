@@ -1,3 +1,5 @@
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -92,4 +94,47 @@ def test_a_shortlist_that_is_none_is_refused_before_it_is_read(copied, content):
     copied.shortlist_file.write_text(content)
 
     with pytest.raises(ModelFolderError, match=r"damaged, vmap\.txt is no shortlist; make it agai"):
+        heedful.load(copied.path)
+
+
+@pytest.mark.parametrize("name", ["model.bin", "config.json", "shared_vocabulary.json", "vmap.txt"])
+@pytest.mark.timeout(20)
+def test_a_device_or_a_pipe_in_an_export_is_not_read(copied, name):
+    path = copied.ctranslate2 / name
+    path.unlink()
+
+    path.symlink_to("/dev/zero")
+    with pytest.raises(ModelFolderError, match=rf"{name} is no file; train or copy it again"):
+        heedful.load(copied.path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ModelFolderError, match=rf"{name} is no file; train or copy it again"):
+        heedful.load(copied.path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("decoder_start_token", None),
+        ("decoder_start_token", "no piece"),
+        ("add_source_eos", "x"),
+        ("add_source_eos", False),
+        ("unk_token", 1),
+    ],
+)
+def test_an_export_that_says_otherwise_how_it_is_asked_is_refused(copied, name, value):
+    copied.checksums_file.unlink()
+    path = copied.ctranslate2 / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+
+    with pytest.raises(ModelFolderError, match=r"config\.json.* again"):
+        heedful.load(copied.path)
+
+
+def test_weights_without_the_names_that_are_looked_for_are_refused(copied):
+    copied.checksums_file.unlink()
+    path = copied.ctranslate2 / "model.bin"
+    path.write_bytes(path.read_bytes().replace(b"encoder/embeddings_0/weight", b"\xff" * 27))
+
+    with pytest.raises(ModelFolderError, match=r"ctranslate2: damaged, .*; make it again with"):
         heedful.load(copied.path)

@@ -4,7 +4,7 @@ import sys
 from collections import deque
 from itertools import tee
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,19 +16,19 @@ from heedful import __version__
 from heedful.errors import ConfigError, missing_extra, refuse_other
 
 
-class _PastTyperError(Exception):
-    """Carries past typer what it would end the program for, each in its own way."""
+class _InterruptedError(Exception):
+    """Carries Ctrl-C past typer, which would end the program in its own way."""
 
 
 class _Verbs(TyperGroup):
-    """The verbs, whose interruptions and closed pipes are the program's own matter."""
+    """The verbs, whose interruption is the program's own matter."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb that was named."""
         try:
             return super().invoke(ctx)
-        except (KeyboardInterrupt, BrokenPipeError) as error:
-            raise _PastTyperError from error
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error
 
 
 app = typer.Typer(
@@ -381,9 +381,7 @@ def run() -> None:
     """Run the verb that was named; a command that cannot be understood is an error like others."""
     try:
         app(standalone_mode=False, prog_name="heedful")
-    except _PastTyperError as carrier:
-        raise cast(BaseException, carrier.__cause__) from None
-    except typer.Abort as error:
+    except (_InterruptedError, typer.Abort) as error:
         raise KeyboardInterrupt from error
     except TyperException as error:
         if not (message := error.format_message()):

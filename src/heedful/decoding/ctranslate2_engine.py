@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 from threading import Lock
@@ -24,12 +25,15 @@ from heedful.decoding.hypothesis import (
 )
 from heedful.errors import ForkError, ModelFolderError
 from heedful.model.config import ModelConfig
-from heedful.specials import EOS
+from heedful.specials import BOS, EOS, UNK
+from heedful.storage.documents import read_record, refuse_odd_file
 from heedful.storage.folder import ModelFolder
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
 _MOST_WEIGHTS = 1 << 20  # of attention that are held at once, unless one text has more
+_MOST_BYTES = {"model.bin": 1 << 40, "config.json": 1 << 16}  # and of lists of pieces:
+_MOST_SPELT = 1 << 28
 _MANY = 128  # sources that are worth a shortlist
 _BATCHES: dict[str, Any] = {  # how to cut what is put in the queue, which may be of any length
     "max_batch_size": 512,  # source pieces
@@ -46,6 +50,19 @@ def most_pieces(config: ModelConfig) -> int:
 
 _Spelt = list[list[str]]
 _Pairs = list[tuple[Sequence[int], Sequence[int]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Usage:
+    """How an export says that its model is asked."""
+
+    add_source_bos: bool
+    add_source_eos: bool
+    bos_token: str
+    decoder_start_token: str
+    eos_token: str
+    unk_token: str
+    layer_norm_epsilon: float
 
 
 class _Wish(NamedTuple):
@@ -72,9 +89,11 @@ class CTranslate2Engine:
         fast: bool = False,
     ) -> None:
         config = config or folder.config()
+        _refuse_odd_files(folder)
         self._pieces = _vocabulary(folder)
         if len(self._pieces) != config.vocab_size:
             raise _damaged(folder, ValueError(f"{len(self._pieces)} pieces are not the model's"))
+        _refuse_other_usage(folder, self._pieces)
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self.most_pieces = most_pieces(config)
         self._shift = folder.alignment_head(config).shift
@@ -205,7 +224,7 @@ class CTranslate2Engine:
             )
         try:
             return loading.result()
-        except RuntimeError as error:
+        except (RuntimeError, ValueError, LookupError, MemoryError) as error:
             raise _damaged(self._folder, error) from error
 
     def _search(
@@ -333,6 +352,29 @@ def _num_cores() -> int:
     return os.cpu_count() or 1
 
 
+def _refuse_odd_files(folder: ModelFolder) -> None:
+    """Refuse devices and pipes, which CTranslate2 would read for ever."""
+    for path in folder.ctranslate2.iterdir():
+        refuse_odd_file(path, most_bytes=_MOST_BYTES.get(path.name, _MOST_SPELT))
+
+
+def _refuse_other_usage(folder: ModelFolder, pieces: Sequence[str]) -> None:
+    """Refuse what CTranslate2 would stumble over at the first translation."""
+    path = folder.ctranslate2 / "config.json"
+    found = read_record(_Usage, path)
+    wanted = _Usage(
+        add_source_bos=False,
+        add_source_eos=True,
+        bos_token=pieces[BOS],
+        decoder_start_token=pieces[BOS],
+        eos_token=pieces[EOS],
+        unk_token=pieces[UNK],
+        layer_norm_epsilon=found.layer_norm_epsilon,
+    )
+    if found != wanted:
+        raise _damaged(folder, ValueError(f"{path.name} is not of an export of heedful's"))
+
+
 def _vocabulary(folder: ModelFolder) -> list[str]:
     """Read the pieces as the export spells them, which is quicker than to ask the tokenizer."""
     try:
@@ -355,7 +397,7 @@ def _refuse_odd_shortlist(path: Path) -> None:
 
 
 def _damaged(folder: ModelFolder, error: Exception) -> ModelFolderError:
+    reason, *_ = str(error).splitlines() or ["out of memory"]
     return ModelFolderError(
-        f"{folder.ctranslate2}: damaged, {str(error).splitlines()[0]}; make it again "
-        f"with: heedful export {folder.path}"
+        f"{folder.ctranslate2}: damaged, {reason}; make it again with: heedful export {folder.path}"
     )
