@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -66,6 +66,10 @@ bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Mu
 
 bench-page: $(READY)  ## speed and size of a model's page in a browser: MODEL=folder [OPTIONS="--lines file"]
 	$(BIN)/python -m benchmarks.page $(MODEL) $(OPTIONS)
+
+pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it
+	@rm -rf build/demo
+	$(BIN)/python -m tools.pictures build/demo
 
 clean:  ## remove what was built
 	rm -rf .venv build dist tools/js/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,17 @@
+# A small image that translates, without torch and without rights:
+#   docker build --tag heedful .
+#   docker run --rm --volume "$PWD/model:/model:ro" heedful translate /model "Good morning!"
+FROM python:3.13-slim AS wheel
+WORKDIR /source
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
+
+FROM python:3.13-slim
+COPY constraints.txt /tmp/
+RUN --mount=type=bind,from=wheel,source=/wheel,target=/wheel \
+    pip install --no-cache-dir --constraint /tmp/constraints.txt /wheel/*.whl
+RUN useradd --create-home translator
+USER translator
+ENTRYPOINT ["heedful"]
+CMD ["--help"]
