@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
+from tools import pictures
 from tools.pictures import PICTURES, last_screen, terminal_svg
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +45,24 @@ def test_a_long_line_is_shown_whole():
 
     assert "x" * 120 in texts(svg)
     assert float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1]) > 120 * 10
+
+
+def test_the_pictures_are_drawn_from_a_demo_and_from_its_end_alone(tmp_path, monkeypatch):
+    def run_demo(folder, locale, console):
+        assert locale == "fr"
+        console.print("loss 2.0\n2 held-out items")
+        (folder / "model").mkdir(parents=True)
+        (folder / "model" / "curves.svg").write_text("<svg/>")
+
+    monkeypatch.setattr(pictures, "run_demo", run_demo)
+    monkeypatch.setattr(pictures, "PICTURES", tmp_path / "pictures")
+
+    pictures.make_pictures(tmp_path / "demo")
+
+    assert (tmp_path / "pictures" / "curves.svg").read_text() == "<svg/>"
+    drawn = texts((tmp_path / "pictures" / "demo.svg").read_text())
+    assert "2 held-out items" in drawn
+    assert "loss" not in drawn
 
 
 def test_the_committed_pictures_are_those_that_the_documents_show():
