@@ -148,6 +148,19 @@ def test_the_readme_shows_what_three_commands_print_and_how_to_train_in_the_time
     assert "--minutes" in first
 
 
+def test_the_four_numbers_of_the_readme_are_results_rounded():
+    _, *rows = [
+        row for table in tables(README) for row in table if "**" in row or "| number |" in row
+    ]
+    results = re.findall(r"\d[\d,]*(?:\.\d+)?", (ROOT / "docs" / "results.md").read_text())
+    numbers = [re.search(r"\*\*([\d.]+)", row)[1] for row in rows]
+
+    assert len(numbers) == 4
+    for number in numbers:
+        digits = len(number.partition(".")[2])
+        assert number in {f"{float(it.replace(',', '')):.{digits}f}" for it in results}
+
+
 def test_every_page_of_the_guide_can_be_reached_from_the_readme():
     assert set(GUIDE) == set(re.findall(r"docs/guide/([a-z-]+\.md)\)", README))
 
