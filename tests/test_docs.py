@@ -227,10 +227,9 @@ def test_every_entry_of_the_log_and_every_result_has_a_table():
 def test_a_decision_has_a_date_a_status_and_what_was_rejected_on_half_a_page(decision):
     text = decision.read_text()
 
-    assert re.match(
-        rf"# {int(decision.stem[:4])}\. .+\n20\d\d-\d\d-\d\d\. (In force|Replaced by .+)\.\n\n",
-        text,
-    )
+    title = rf"# {int(decision.stem[:4])}\. .+\n"
+    status = r"20\d\d-\d\d-\d\d\. (In force|Replaced by .+)\.\n\n"
+    assert re.match(title + status, text), "the second line says: 2026-11-15. In force."
     assert re.search(r"^## Rejected\n- \*\*", text, re.MULTILINE)
     assert len(text.split()) < 400
 

@@ -160,7 +160,8 @@ def test_the_forms_ask_for_what_a_maintainer_needs():
 def test_dependabot_looks_after_all_that_is_pinned():
     updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
 
-    assert {it["package-ecosystem"] for it in updates} == {"pip", "github-actions", "docker"}
+    assert all((ROOT / it["directory"].lstrip("/")).is_dir() for it in updates)
+    assert {it["package-ecosystem"] for it in updates} == {"pip", "github-actions", "docker", "npm"}
 
 
 def test_the_citation_is_of_this_version_and_licence():
