@@ -34,6 +34,21 @@ def until_step(number: int, events) -> None:
     list(takewhile(lambda event: not isinstance(event, Step) or event.number < number, events))
 
 
+def test_a_step_of_several_batches_goes_on_with_those_it_has_not_seen(corpus, tmp_path):
+    (tmp_path / "recipe.toml").write_text(
+        f"{SIZES}\n[training]\nsteps = 4\nbatch_tokens = 128\nwarmup_steps = 2\n"
+        "accumulate = 3\nvalidate_every = 2\naverage_last = 1\n"
+    )
+    recipe = load_recipe(str(tmp_path / "recipe.toml"), **corpus)
+    *_, whole = train_model(recipe, tmp_path / "whole")
+    until_step(3, train_model(recipe, tmp_path / "model"))
+
+    events = list(train_model(recipe, tmp_path / "model"))
+
+    assert [event.step for event in events if isinstance(event, Started)] == [2]
+    assert weights_of(events[-1]) == weights_of(whole)
+
+
 # Damaged checkpoints
 
 
@@ -186,6 +201,21 @@ def test_a_loss_that_diverges_goes_back_with_half_the_learning_rate(corpus, tmp_
     rates = {e.number: e.learning_rate for e in events if isinstance(e, Step)}
     assert rates[16] == pytest.approx(2.0 * 16 / 20 * rolled_back[-1].rate_scale)
     assert isinstance(events[-1], Finished)
+
+
+def test_a_rate_that_was_halved_stays_so_when_a_run_goes_on(corpus, tmp_path):
+    recipe, stop = hot_recipe(tmp_path, corpus, peak_rate=2.0), threading.Event()
+    run = train_model(recipe, tmp_path / "model", stop)
+    rolled_back = next(event for event in run if isinstance(event, RolledBack))
+    stop.set()
+    with pytest.raises(StoppedError, match="stopped after step"):
+        list(run)
+
+    step = next(e for e in train_model(recipe, tmp_path / "model") if isinstance(e, Step))
+
+    assert rolled_back.rate_scale == 0.5
+    assert step.number == rolled_back.step + 2
+    assert step.learning_rate == pytest.approx(2.0 * step.number / 20 * 0.5)
 
 
 def test_going_back_from_a_diverging_loss_survives_interruption(corpus, tmp_path):

@@ -189,6 +189,32 @@ def test_the_next_validated_state_takes_the_place_of_an_interrupted_one(checkpoi
     assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000020.safetensors"]
 
 
+def test_an_interrupted_state_stays_until_its_successor_is_on_the_disk(checkpoints, monkeypatch):
+    checkpoints.save(state(10))
+    checkpoints.save_interrupted(state(13))
+    monkeypatch.setattr("os.fsync", full_disk)
+
+    with pytest.raises(StorageError, match="go on after step 13$"):
+        checkpoints.save(state(20))
+
+    assert checkpoints.newest()[0].step == 13
+
+
+def test_what_is_too_old_goes_only_once_the_new_is_on_the_disk(checkpoints, monkeypatch):
+    for step in (10, 20, 30):
+        checkpoints.save(state(step))
+    monkeypatch.setattr("os.fsync", full_disk)
+
+    with pytest.raises(StorageError, match="go on after step 30$"):
+        checkpoints.save(state(40))
+
+    assert [checkpoint.step for checkpoint in checkpoints] == [10, 20, 30]
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def test_going_back_leaves_nothing_that_came_later(checkpoints):
     for step in (10, 20, 30):
         checkpoints.save(state(step))
@@ -205,10 +231,7 @@ def test_a_full_disk_is_told_with_the_step_to_go_on_from(checkpoints, monkeypatc
         checkpoints.save(state(step))
     before = list(checkpoints)
 
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("os.fsync", full_disk)
 
     with pytest.raises(
         StorageError,
