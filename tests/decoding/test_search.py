@@ -9,13 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from heedful.decoding.hypothesis import (
-    Hypothesis,
-    Sampling,
-    SearchConfig,
-    attention_of_pieces,
-    length_penalty,
-)
+from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.search import (
     Forced,
     beam_search,
@@ -26,7 +20,6 @@ from heedful.decoding.search import (
     sample,
     top,
 )
-from heedful.errors import ConfigError
 from heedful.specials import BOS, EOS
 
 A, B = 4, 5
@@ -116,6 +109,45 @@ def test_the_n_best_are_those_found_by_hand():
     assert math.exp(found[1].log_probability) == pytest.approx(0.9 * 0.2, rel=1e-4)
     totals = [hypothesis.log_probability for hypothesis in found]
     assert totals == sorted(totals, reverse=True)
+
+
+# Of a beam of two, something ends at every step, and always as the likeliest of its step:
+# nothing 0.6, A 0.27, BA 0.081, ABA 0.0243.
+ENDING = language(BOS_EOS=0.6, BOS_A=0.3, BOS_B=0.1, A_EOS=0.9, A_B=0.1, B_A=0.9, B_B=0.1)
+
+
+def test_a_beam_waits_for_half_as_many_again_as_it_holds():
+    """The third to end is the best by far, as α is absurd; the fourth would be better yet."""
+    ((best, *others),) = search(ENDING, beam_size=2, max_length=8, alpha=10.0)
+
+    assert best.pieces == (B, A)
+    assert best.log_probability == pytest.approx(math.log(0.081), abs=1e-5)
+    assert [other.pieces for other in others] == [(A,)]
+
+
+def num_steps(table, *, beam_size):
+    seen = []
+
+    def counted(last, state):
+        seen.append(len(last))
+        return step(last, state)
+
+    beam_search(counted, Bigrams(table[None]), [20], SearchConfig(beam_size=beam_size, alpha=0.0))
+    return len(seen)
+
+
+@pytest.mark.parametrize(
+    ("table", "steps"),
+    [
+        (ENDING, 3),  # the likeliest ends each time: as many steps as must have ended
+        # Nothing is the likeliest to end at once; then one ends at each step, never the likeliest.
+        (language(BOS_EOS=0.6, BOS_A=0.4, A_A=0.7, A_EOS=0.3), 3),
+        # One ends at each step and never is the likeliest, which goes on to the limit.
+        (language(BOS_A=0.8, BOS_EOS=0.2, A_A=0.7, A_EOS=0.3), 20),
+    ],
+)
+def test_a_search_ends_when_enough_have_ended_and_one_of_them_as_the_likeliest(table, steps):
+    assert num_steps(table, beam_size=2) == steps
 
 
 @pytest.mark.parametrize("beam_size", [1, 2])
@@ -347,56 +379,3 @@ def test_a_vocabulary_smaller_than_the_beam_is_no_trouble():
 
     assert found[0].pieces == (B,)
     assert len({hypothesis.pieces for hypothesis in found}) == len(found)
-
-
-def test_the_length_penalty_is_that_of_section_6_1():
-    assert length_penalty(7, alpha=0.6) == pytest.approx(2**0.6)
-    assert length_penalty(7, alpha=0.0) == 1.0
-
-
-def test_alpha_prefers_the_longer_of_two_equally_likely_hypotheses():
-    short, long = Hypothesis((4,), -3.0), Hypothesis((4, 5, 6), -3.0)
-
-    assert short.score(alpha=0.6) < long.score(alpha=0.6)
-    assert short.score(alpha=0.0) == long.score(alpha=0.0)
-
-
-def test_a_piece_is_where_the_model_looked_to_write_it_or_having_read_it():
-    steps = [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
-
-    assert attention_of_pieces(steps, 2, shift=0) == ((0.9, 0.1), (0.2, 0.8))
-    assert attention_of_pieces(steps, 2, shift=1) == ((0.2, 0.8), (0.5, 0.5))
-    assert attention_of_pieces(steps[:2], 2, shift=1) == ((0.2, 0.8), (0.2, 0.8))  # was cut off
-
-
-def test_the_defaults_are_those_of_section_6_1():
-    assert SearchConfig() == SearchConfig(beam_size=4, alpha=0.6)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"beam_size": 0}, r"beam_size must be from 1 to 1,000, got 0"),
-        ({"alpha": -1.0}, r"alpha must be from 0 to 10, got -1.0"),
-        ({"alpha": math.nan}, r"alpha must be from 0 to 10, got nan"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused(values, message):
-    with pytest.raises(ConfigError, match=message):
-        SearchConfig(**values)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"temperature": 0.0}, r"temperature must be 0.001 or more, got 0"),
-        ({"temperature": math.nan}, r"temperature must be 0.001 or more, got nan"),
-        ({"top_k": -1}, r"top_k must be at least 1, or 0 for all, got -1"),
-        ({"top_p": 0.0}, r"top_p must be above 0 and at most 1, got 0.0"),
-        ({"top_p": 1.5}, r"top_p must be above 0 and at most 1, got 1.5"),
-        ({"seed": -1}, r"seed must be from 0 to 4294967295, got -1"),
-    ],
-)
-def test_chances_that_cannot_be_are_refused(values, message):
-    with pytest.raises(ConfigError, match=message):
-        Sampling(**values)

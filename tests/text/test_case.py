@@ -42,6 +42,20 @@ def test_the_case_is_carried_over_but_for_what_is_fixed():
     assert [word.text for word in carry_over(words, "title")] == ["Straße", "der", "{name}"]
 
 
+def test_a_word_with_capitals_of_its_own_keeps_them_in_a_title():
+    words = [Word("", "iPhone"), Word(" ", "mit"), Word(" ", "macOS"), Word(" ", "McLaren")]
+
+    titled = [word.text for word in carry_over(words, "title")]
+
+    assert titled == ["iPhone", "mit", "macOS", "McLaren"]
+
+
+def test_in_a_title_the_first_word_begins_with_a_capital_and_others_of_more_than_three_letters():
+    words = [Word("", "der"), Word(" ", "von"), Word(" ", "über"), Word(" ", "das")]
+
+    assert [word.text for word in carry_over(words, "title")] == ["Der", "von", "Über", "das"]
+
+
 def test_capitals_that_only_a_vocabulary_of_small_letters_lacks_are_written_small():
     assert without_strange_capitals("Ab Ж", set("ab").__contains__) == "ab Ж"
     assert without_strange_capitals("Ab", set("Aab").__contains__) == "Ab"

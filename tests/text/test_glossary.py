@@ -9,7 +9,7 @@ from heedful.text.glossary import Glossary, read_glossary
 def test_whole_words_are_found_the_longest_first_and_capitals_matter():
     glossary = Glossary({"bank": "Ufer", "bank note": "Geldschein", "Heedful": ""})
 
-    spans = glossary.find("a bank note, a bank, a Bank, bankers at Heedful")
+    spans = glossary.find("a bank note, a bank, a Bank, bankers embank at Heedful")
 
     assert [span.text for span in spans] == ["Geldschein", "Ufer", "Heedful"]
 

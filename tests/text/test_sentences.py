@@ -66,6 +66,22 @@ def test_a_line_of_a_megabyte_is_cut_into_parts_that_a_model_can_read(unit):
     assert "".join(parts).replace(" ", "") == text.replace(" ", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "longest", "parts"),
+    [
+        ("one two three, four, a five six", 25, ["one two three, four,", "a five six"]),
+        ("a, one two three four five", 20, ["a, one two three", "four five"]),
+        ("one two, three four five six", 21, ["one two, three four", "five six"]),
+        ("一二三四，五六，七八九", 24, ["一二三四，五六，", "七八九"]),
+        ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
+    ],
+)
+def test_a_long_sentence_is_cut_after_the_last_clause_or_word_of_its_second_half(
+    text, longest, parts
+):
+    assert [text[start:end] for start, end in cut_text(text, longest)] == parts
+
+
 @pytest.mark.parametrize("unit", ["e\u0301", "👨‍👩‍👧", "👍🏽"])
 def test_a_cut_never_parts_what_is_seen_as_one_character(unit):
     assert all(part == unit * (len(part) // len(unit)) for part in cut(unit * 2_000))

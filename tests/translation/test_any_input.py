@@ -591,6 +591,39 @@ def test_a_second_try_stands_only_if_it_is_likelier_or_the_first_never_ended(
     assert translation.flags == ("repetition",)
 
 
+def test_tries_are_compared_by_score_and_not_by_probability():
+    """The loop of 60 pieces has -30 over ((5 + 61) / 6)^1, the second try of some ten -20 over 3.
+
+    So the second is likelier and scores worse, and where α is 0 it scores better.
+    """
+
+    class Doubtful(Words):
+        def hypothesis(self, source, no_repeat):
+            found = super().hypothesis(source, no_repeat)
+            return Hypothesis(found.pieces, -30.0)
+
+        def read(self, sources, targets):
+            return [Reading((-20.0,) + (0.0,) * len(target), ()) for target in targets]
+
+    translator = Translator(TOKENIZER, Doubtful(looping))
+
+    assert translator.translate("the old dog", alpha=1.0).text.startswith("the the the")
+    assert translator.translate("the old dog", alpha=0.0).text == "the old dog"
+
+
+def test_a_second_try_that_goes_wrong_as_well_does_not_stand():
+    class Worse(Words):
+        def hypothesis(self, source, no_repeat):
+            words = "a a a a a a" if no_repeat else " ".join(["the old"] * 30)
+            pieces = TOKENIZER.encode(words) * (9 if no_repeat else 1)
+            return Hypothesis(tuple(pieces), -0.1 if no_repeat else -1.0)
+
+    translation = Translator(TOKENIZER, Worse(echo)).translate("the old dog")
+
+    assert translation.text == " ".join(["the old"] * 30)
+    assert translation.flags == ("repetition",)
+
+
 def test_what_the_training_pairs_do_is_no_loop():
     usual, used_to_it = (
         Translator(TOKENIZER, Words(looping), habits=Habits(most_turns=turns)).translate("the old")

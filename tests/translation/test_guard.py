@@ -27,6 +27,31 @@ def test_output_far_too_long_or_empty_or_without_an_end_rings():
     assert alarm((7, 8), Hypothesis((4, 5), -1.0)) is None
 
 
+@pytest.mark.parametrize(("num_source", "longest"), [(1, 23), (2, 26), (40, 140)])
+def test_output_may_be_three_times_as_long_and_twenty_pieces_more(num_source, longest):
+    source = tuple(range(4, 4 + num_source))
+
+    assert alarm(source, Hypothesis(tuple(range(longest)), -1.0)) is None
+    assert alarm(source, Hypothesis(tuple(range(longest + 1)), -1.0)) == "length"
+
+
+def test_output_may_go_round_twice_as_often_as_its_source():
+    source = (4, 5, 6) * 3 + (7, 8)
+
+    assert alarm(source, Hypothesis((9, 10) * 6, -1.0)) is None
+    assert alarm(source, Hypothesis((9, 10) * 7, -1.0)) == "repetition"
+
+
+def test_a_turn_of_a_loop_has_up_to_twelve_pieces():
+    def turning(length):
+        return Hypothesis(tuple(range(4, 4 + length)) * 5, -1.0)
+
+    source = tuple(range(40))
+
+    assert alarm(source, turning(12)) == "repetition"
+    assert alarm(source, turning(13)) is None
+
+
 def test_habits_are_learned_from_targets_that_repeat_and_are_long():
     walks = [((7, 8, 9), (4,) * (1 + number % 48)) for number in range(3_000)]
 

@@ -9,7 +9,7 @@ from heedful.specials import EOS
 from heedful.text.words import find_words
 from heedful.translation.draft import without_tags
 from heedful.translation.steering import prefix_pieces
-from heedful.translation.translator import Translator
+from heedful.translation.translator import Translation, Translator
 from tests.conftest import SilentEngine
 
 
@@ -101,6 +101,33 @@ def test_other_words_are_found_with_what_follows_them_likeliest_first(model_fold
     assert 0 < len(words) == len(set(words)) <= 3
     assert "B" not in words
     assert all(other.text.startswith("A") for other in others)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_an_alternative_is_scored_from_its_own_word_on(tokenizer, alpha):
+    """What was forced counts as certain in a search: its log-probability is that of the rest."""
+    d, e = tokenizer.encode("D E")
+    likely = {d: -0.7, e: -0.2}
+
+    class Ends(SilentEngine):
+        def next_pieces(self, source, prefix):
+            return [likely.get(piece, -9.0) for piece in range(tokenizer.vocab_size)]
+
+        def search(self, sources, config, prefixes=(), **options):
+            return [[Hypothesis((*prefix, e), -2.0)] for prefix in prefixes]
+
+    translation = Translation(
+        source="a b", text="A B", score=0.0, sentences=(("a b", "A B"),)
+    )
+    translator = Translator(tokenizer, Ends())
+
+    others = translator.alternatives(translation, 1, count=2, alpha=alpha)
+
+    assert [other.text for other in others] == ["A E E", "A D E"]
+    num_pieces = len(tokenizer.encode("A D E")) + 1
+    assert [other.score for other in others] == pytest.approx(
+        [(-2.0 + own) / ((5 + num_pieces) / 6) ** alpha for own in (-0.2, -0.7)]
+    )
 
 
 def test_no_alternative_begins_with_an_end(model_folder):

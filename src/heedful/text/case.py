@@ -57,7 +57,8 @@ def carry_over(words: Iterable[Word], case: Case) -> list[Word]:
 def _in_case(text: str, case: Case, *, is_first: bool) -> str:
     if case == "upper":
         return text.upper()
-    return text[:1].title() + text[1:] if is_first or len(text) > _SMALL else text
+    is_capitalised = text.islower() and (is_first or len(text) > _SMALL)
+    return text[:1].title() + text[1:] if is_capitalised else text
 
 
 def _small(letter: str) -> str:
