@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures properties clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -30,6 +30,9 @@ demo: $(READY)  ## train a translator from nothing, score it, look inside (under
 test: $(READY)  ## run every test, those of the page in a browser
 	@$(BIN)/python -m tools.browser
 	$(BIN)/pytest $(ON_ALL_CORES)
+
+properties: $(READY)  ## try every property on other examples: SEED=number
+	$(BIN)/pytest $(ON_ALL_CORES) -m hypothesis --hypothesis-profile new --hypothesis-seed $(SEED)
 
 lint: $(READY)  ## look at format, style and types, and run nothing
 	$(BIN)/ruff format --check .

@@ -10,10 +10,10 @@ from benchmarks.turns import Task, process_seats, take_turns
 from heedful.data.pair_ids import PairIds, write_pair_ids
 from heedful.model.config import preset
 
-_SIZES = ("tiny", "small", "base")
-_BATCH_TOKENS = (512, 1_024, 2_048, 4_096, 8_192)
-_LENGTHS = (10, 20, 40, 80, 160)
-_COPIES = (1, 10, 100)
+SIZES = ("tiny", "small", "base")
+BATCH_TOKENS = (512, 1_024, 2_048, 4_096, 8_192)
+LENGTHS = (10, 20, 40, 80, 160)
+COPIES = (1, 10, 100)
 
 
 def print_scaling(task: Task, steps: int, cache: Path) -> None:
@@ -21,15 +21,15 @@ def print_scaling(task: Task, steps: int, cache: Path) -> None:
     vocab_size, pairs = task.config.vocab_size, PairIds(task.ids)
     print_growth(
         "model",
-        {size: replace(task, config=preset(size, vocab_size=vocab_size)) for size in _SIZES},
+        {size: replace(task, config=preset(size, vocab_size=vocab_size)) for size in SIZES},
         steps,
     )
     print_growth(
         "tokens in a batch",
-        {f"{tokens:,}": replace(task, batch_tokens=tokens) for tokens in _BATCH_TOKENS},
+        {f"{tokens:,}": replace(task, batch_tokens=tokens) for tokens in BATCH_TOKENS},
         steps,
     )
-    lengths = {length: cache / f"length-{length}" for length in _LENGTHS}
+    lengths = {length: cache / f"length-{length}" for length in LENGTHS}
     for length, folder in lengths.items():
         write_once(folder, cut_to_length(pairs, length), vocab_size)
     print_growth(
@@ -37,7 +37,7 @@ def print_scaling(task: Task, steps: int, cache: Path) -> None:
         {f"{length}": replace(task, ids=folder) for length, folder in lengths.items()},
         steps,
     )
-    corpora = {copies: cache / f"copies-{copies}" for copies in _COPIES}
+    corpora = {copies: cache / f"copies-{copies}" for copies in COPIES}
     for copies, folder in corpora.items():
         write_once(folder, repeat_pairs(pairs, copies), vocab_size)
     print_growth(

@@ -15,6 +15,8 @@ from heedful.storage.folder import ModelFolder
 
 # Who changes nothing breaks nothing, however slow the machine is.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
+# `make properties` tries other examples, by a seed that it is given.
+settings.register_profile("new", database=None, deadline=None, print_blob=True)
 settings.load_profile("repeatable")
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 

@@ -1,6 +1,7 @@
 """The order in which modules may know of one another, and what they may not import."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -99,6 +100,84 @@ def test_no_relative_imports():
     for name, path in MODULES.items():
         nodes = ast.walk(ast.parse(path.read_text()))
         assert not [n for n in nodes if isinstance(n, ast.ImportFrom) and n.level], name
+
+
+TESTS = Path(__file__).parent
+# The tests that hold a module which has no test file of its name.
+HELD_BY = {
+    "cli.info": "cli/test_app.py",
+    "cli.terminal": "cli/test_display.py",
+    "decoding.engine": "decoding/test_ctranslate2_engine.py",
+    "explain.source_map": "explain/test_record.py",
+    "machine.memory": "runs/test_run.py",
+    "runs.events": "runs/test_run.py",
+    "runs.finish": "runs/test_run.py",
+    "runs.recover": "runs/test_survival.py",
+    "runs.session": "runs/test_survival.py",
+    "runs.train": "runs/test_teachers.py",
+    "specials": "text/test_tokenizer.py",
+    "storage.alignment_head": "explain/test_alignment.py",
+    "storage.habits": "translation/test_guard.py",
+    "storage.partial_file": "cli/test_translate.py",
+    "storage.provenance": "storage/test_card.py",
+    "training.config": "training/test_trainer.py",
+    "translation.draft": "translation/test_any_input.py",
+    "translation.files": "cli/test_translate.py",
+    "translation.restore": "translation/test_any_input.py",
+    "translation.sentence": "translation/test_any_input.py",
+}
+
+
+def test_a_module_has_a_test_file_of_its_name_or_one_that_holds_it():
+    without = {name for name in MODULES if not _tests_of(name).exists()}
+
+    assert without == HELD_BY.keys(), "write the test file, or name in HELD_BY what holds it"
+    assert not [path for path in HELD_BY.values() if not (TESTS / path).exists()]
+
+
+def _tests_of(name: str) -> Path:
+    *room, module = name.split(".")
+    return TESTS.joinpath(*room, f"test_{module.strip('_')}.py")
+
+
+def private_names(tree: ast.Module) -> set[str]:
+    """Find what a test takes from behind a name that is private, or puts there."""
+    nodes = list(ast.walk(tree))
+    own = ("self", "cls", "os")  # os._exit
+    attributes = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and not (isinstance(node.value, ast.Name) and node.value.id in own)
+    }
+    texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    froms = [n for n in nodes if isinstance(n, ast.ImportFrom) and "heedful" in (n.module or "")]
+    imported = {alias.name for node in froms for alias in node.names}
+    patched = {text for text in texts if re.fullmatch(r"heedful\.[\w.]+\._[a-zA-Z]\w*", text)}
+    is_private = re.compile(r"_[a-zA-Z]").match
+    return patched | set(filter(is_private, attributes | imported | _set_by_name(nodes)))
+
+
+def _set_by_name(nodes: list[ast.AST]) -> set[str]:
+    """Find the names in `monkeypatch.setattr(thing, "name", value)`."""
+    calls = [node for node in nodes if isinstance(node, ast.Call) and len(node.args) == 3]
+    return {
+        call.args[1].value
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr == "setattr"
+        and isinstance(call.args[1], ast.Constant)
+    }
+
+
+# It counts the steps of every pattern there is, wherever that is kept.
+COUNTS_STEPS = TESTS / "text" / "test_linear.py"
+
+
+def test_tests_know_no_private_names():
+    assert private_names(ast.parse(COUNTS_STEPS.read_text()))  # so the test can fail
+    for path in sorted({*TESTS.rglob("*.py")} - {COUNTS_STEPS}):
+        assert not private_names(ast.parse(path.read_text())), path
 
 
 TORCH_FREE = [

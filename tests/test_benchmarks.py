@@ -79,9 +79,9 @@ def test_growth_is_measured_for_model_batch_sentence_and_corpus(tmp_path, monkey
     write_pair_ids(tmp_path / "ids", [([4, 5, 6], [7, 8, 9])] * 40, vocab_size=20)
     config = ModelConfig(vocab_size=20, num_layers=1, d_model=8, d_ff=8, num_heads=1)
     task = Task(system="heedful", config=config, ids=tmp_path / "ids", batch_tokens=64, threads=1)
-    for name, values in {"_SIZES": ["tiny"], "_BATCH_TOKENS": [16, 32], "_COPIES": [2]}.items():
+    for name, values in {"SIZES": ["tiny"], "BATCH_TOKENS": [16, 32], "COPIES": [2]}.items():
         monkeypatch.setattr(scaling, name, values)
-    monkeypatch.setattr(scaling, "_LENGTHS", [5])
+    monkeypatch.setattr(scaling, "LENGTHS", [5])
 
     print_scaling(task, steps=2, cache=tmp_path)
 
@@ -102,14 +102,14 @@ def multi30k(tmp_path, corpus):
 
 
 @pytest.fixture
-def _same_threads_afterwards():
+def same_threads_afterwards():
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_same_threads_afterwards")
+@pytest.mark.usefixtures("same_threads_afterwards")
 def test_the_comparison_is_one_of_equals(multi30k, monkeypatch, capsys):
     monkeypatch.setattr(systems, "find_spec", lambda name: None)
 

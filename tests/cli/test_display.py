@@ -28,7 +28,7 @@ def shown(corpus, recipe_file, out, *, terminal: bool) -> str:
 
 
 def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.cli.display._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("heedful.cli.display.SECONDS_BETWEEN_LINES", 0.0)
 
     text = shown(corpus, recipe_file, tmp_path / "model", terminal=False)
 
@@ -133,7 +133,7 @@ def test_a_plan_is_told_in_a_line():
 
 
 def test_a_run_by_minutes_tells_what_is_left(monkeypatch):
-    monkeypatch.setattr("heedful.cli.display._SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setattr("heedful.cli.display.SECONDS_BETWEEN_LINES", -1.0)
     started = Started(
         folder=ModelFolder(Path("m")),
         config=ModelConfig(vocab_size=9),

@@ -78,7 +78,7 @@ def test_a_file_is_translated_to_a_file_and_nothing_else_is_left(files):
 
 @pytest.mark.parametrize("stop", [0, 10, 511, 512, 1_500, 2_999])
 def test_an_interrupted_translation_goes_on_where_it_stopped(files, monkeypatch, stop):
-    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    monkeypatch.setattr(partial_file, "SECONDS_BETWEEN_NOTES", -1)
     with pytest.raises(Interrupted):
         translate_file(*files, shout_until(stop), {})
     assert not files[1].exists()
@@ -145,7 +145,7 @@ def test_another_input_is_not_gone_on_with(files):
 
 @pytest.mark.parametrize("change", [lambda path: path.unlink(), lambda path: path.write_text("x")])
 def test_a_damaged_part_is_not_gone_on_with(files, monkeypatch, change):
-    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    monkeypatch.setattr(partial_file, "SECONDS_BETWEEN_NOTES", -1)
     with pytest.raises(Interrupted):
         translate_file(*files, shout_until(2_000), {})
     change(files[1].with_name("out.txt.partial"))
@@ -285,7 +285,7 @@ def test_a_folder_is_refused_as_output_before_the_work(files, tmp_path):
 
 
 def test_a_disk_that_is_full_loses_no_translations(files, monkeypatch):
-    monkeypatch.setattr(partial_file, "_SECONDS_BETWEEN_NOTES", -1)
+    monkeypatch.setattr(partial_file, "SECONDS_BETWEEN_NOTES", -1)
     sync, room = os.fsync, iter(range(7))
 
     def full(file):

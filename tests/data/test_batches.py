@@ -7,29 +7,12 @@ from hypothesis import strategies as st
 
 from heedful.data.batches import largest_batch, ordered_batches, plan_batches, training_batches
 from heedful.data.pair_ids import PairIds, write_pair_ids
-from heedful.model.batch import make_batch
-from heedful.specials import BOS, EOS, PAD
 
 PAIRS = [([10 + i] * (1 + i % 7), [40 + i] * (1 + i % 5)) for i in range(30)]
 
 
 def stored(tmp_path, pairs=PAIRS, vocab_size=100) -> PairIds:
     return write_pair_ids(tmp_path / "ids", pairs, vocab_size)
-
-
-def test_a_batch_is_padded_and_marks_where_sentences_start_and_end():
-    batch = make_batch([([7], [8, 9]), ([5, 6], [4])])
-
-    assert batch.source.tolist() == [[7, EOS, PAD], [5, 6, EOS]]
-    assert batch.target.tolist() == [[BOS, 8, 9, EOS], [BOS, 4, EOS, PAD]]
-
-
-def test_what_is_wanted_is_one_piece_ahead_of_what_is_given():
-    batch = make_batch([([7], [8, 9]), ([5, 6], [4])])
-
-    assert batch.given.tolist() == [[BOS, 8, 9], [BOS, 4, EOS]]
-    assert batch.wanted.tolist() == [[8, 9, EOS], [4, EOS, PAD]]
-    assert batch.num_wanted == 5
 
 
 @given(
@@ -98,37 +81,3 @@ def test_skipping_goes_on_where_reading_stopped(tmp_path):
     rest = list(islice(training_batches(pairs, batch_tokens=24, seed=1, skip=20), 10))
 
     assert [b.target.tolist() for b in whole[20:]] == [b.target.tolist() for b in rest]
-
-
-def test_ids_come_back_from_disk_as_they_went_in(tmp_path):
-    pairs = stored(tmp_path)
-
-    assert len(pairs) == 30
-    assert [pairs[i] for i in range(30)] == PAIRS
-    assert pairs.lengths[3].tolist() == [4, 4]
-
-
-def test_ids_are_mapped_not_loaded(tmp_path):
-    pairs = stored(tmp_path)
-
-    assert isinstance(pairs._ids, np.memmap)
-
-
-def test_a_large_vocabulary_takes_wider_ids(tmp_path):
-    pairs = stored(tmp_path, [([70_000], [80_000])], vocab_size=100_000)
-
-    assert pairs[0] == ([70_000], [80_000])
-    assert (tmp_path / "ids" / "ids.uint32").exists()
-
-
-@given(st.integers(1, 12), st.integers(1, 5))
-def test_parts_hold_every_pair_of_a_batch_once_and_no_needless_padding(num_pairs, num):
-    rows = [([5 + n] * (1 + n % 4), [6] * (1 + n)) for n in range(num_pairs)]
-
-    parts = [make_batch(rows).part(index, num) for index in range(num)]
-
-    for index, part in enumerate(parts):
-        if len(part):
-            assert part.source.equal(make_batch(rows[index::num]).source)
-            assert part.target.equal(make_batch(rows[index::num]).target)
-    assert sum(map(len, parts)) == num_pairs

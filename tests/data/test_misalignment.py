@@ -82,10 +82,3 @@ def test_nothing_is_said_of_few_lines(lines, tmp_path):
     sources, targets = zip(*lines[:300], strict=True)
 
     assert find_misalignment(write(tmp_path, sources[1:], targets[:-1]), VOCAB) is None
-
-
-def test_pieces_are_counted_by_side_however_many_rows_are_read_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.data.pair_ids._ROWS_AT_ONCE", 2)
-    pairs = write(tmp_path, [[1, 1], [2], []], [[3], [3, 0], [3]])
-
-    assert pairs.piece_counts(5).tolist() == [[0, 2, 1, 0, 0], [1, 0, 0, 3, 0]]

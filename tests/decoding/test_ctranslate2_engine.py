@@ -16,8 +16,9 @@ from heedful.errors import ConfigError, ForkError, ModelFolderError
 from heedful.interop.ctranslate2 import export_ctranslate2
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
+from heedful.specials import EOS
 from heedful.storage import documents
-from heedful.storage.checkpoint import save_model
+from heedful.storage.checkpoint import load_model, save_model
 from heedful.storage.folder import ModelFolder
 
 
@@ -29,6 +30,25 @@ def copied(model_folder, tmp_path) -> ModelFolder:
 def test_training_leaves_a_model_for_the_fast_engine(model_folder):
     assert isinstance(heedful.load(model_folder.path).engine, CTranslate2Engine)
     assert isinstance(heedful.load(model_folder.path, engine="pytorch").engine, PyTorchEngine)
+
+
+@pytest.fixture
+def endless(copied) -> ModelFolder:
+    """A model that likes half of all pieces better than to end."""
+    model = load_model(copied)
+    with torch.no_grad():
+        model.embedding.weight[EOS] = 0
+    save_model(copied, model)
+    export_ctranslate2(copied)
+    return copied
+
+
+def test_output_that_does_not_end_is_fifty_pieces_longer_than_its_input_or_beginning(endless):
+    sources, prefixes = [[5, 9, 260], [7], [8, 8]], [[], [], [9] * 9]
+
+    for engine in (CTranslate2Engine(endless, exact=True), PyTorchEngine.load(endless)):
+        found = engine.search(sources, SearchConfig(beam_size=1), prefixes=prefixes)
+        assert [len(best.pieces) for best, *_ in found] == [53, 51, 59]
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
@@ -87,18 +107,28 @@ def test_a_model_that_is_loaded_leaves_torch_its_threads(model_folder):
 class Recorder(ctranslate2.Translator):
     """Notes what it is asked."""
 
+    def __init__(self, folder, **options):
+        self.asked = []
+        super().__init__(folder, **options)
+
     def translate_batch(self, sources, **options):
         self.asked.append((sources, options["use_vmap"]))
         return super().translate_batch(sources, **options)
 
 
 @pytest.fixture
-def recorded(model_folder) -> Callable[..., tuple[CTranslate2Engine, Recorder]]:
+def recorded(model_folder, monkeypatch) -> Callable[..., tuple[CTranslate2Engine, Recorder]]:
     def load(**options) -> tuple[CTranslate2Engine, Recorder]:
-        engine = CTranslate2Engine(model_folder, **options)
-        recorder = Recorder(str(model_folder.ctranslate2))
-        recorder.asked = []
-        engine._translator = recorder
+        recorders = []
+
+        def record(folder, **options):
+            recorders.append(Recorder(folder, **options))
+            return recorders[-1]
+
+        with monkeypatch.context() as patch:
+            patch.setattr("ctranslate2.Translator", record)
+            engine = CTranslate2Engine(model_folder, **options)
+        (recorder,) = recorders
         return engine, recorder
 
     return load
@@ -189,9 +219,8 @@ def test_a_pair_is_looked_at_the_same_alone_and_together(model_folder):
         assert list(engine.look([source], [target])) == [look]
 
 
-def test_no_more_attention_is_held_than_fits_a_bound(recorded, monkeypatch):
-    monkeypatch.setattr("heedful.decoding.ctranslate2_engine._MOST_WEIGHTS", 1_000)
-    engine, _ = recorded()
+def test_no_more_attention_is_held_than_fits_a_bound(model_folder, monkeypatch):
+    monkeypatch.setattr("heedful.decoding.ctranslate2_engine.MOST_WEIGHTS", 1_000)
     held = []
 
     class Counting(ctranslate2.Translator):
@@ -200,7 +229,8 @@ def test_no_more_attention_is_held_than_fits_a_bound(recorded, monkeypatch):
             held[-1] += sum((len(s) + 1) * (len(t) + 1) for s, t in pairs)
             return super().translate_batch(sources, target_prefix=target_prefix, **options)
 
-    engine._translator = Counting(str(engine._folder.ctranslate2))
+    monkeypatch.setattr("ctranslate2.Translator", Counting)
+    engine = CTranslate2Engine(model_folder)
     sources, targets = [[5] * (1 + i % 20) for i in range(60)], [[9] * (i % 30) for i in range(60)]
 
     looks = engine.look(sources, targets)
@@ -234,7 +264,7 @@ def test_a_model_with_learned_positions_is_looked_at_up_to_its_last(tmp_path, mo
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("ask", ["search", "read", "look", "next_pieces"])
-def test_a_fork_is_told_that_the_model_stayed_behind(model_folder, ask):
+def test_a_fork_is_told_that_the_model_stayed_behind(model_folder, monkeypatch, ask):
     engine = CTranslate2Engine(model_folder)
     asked = {
         "search": lambda: engine.search([[5]], SearchConfig()),
@@ -243,7 +273,9 @@ def test_a_fork_is_told_that_the_model_stayed_behind(model_folder, ask):
         "next_pieces": lambda: engine.next_pieces([5], []),
     }
     asked[ask]()
-    engine._process += 1  # as a fork sees it; to fork for real would take the test run along
+    # As a fork sees it; to fork for real would take the test run along.
+    parent = os.getpid()
+    monkeypatch.setattr("os.getpid", lambda: parent + 1)
 
     with pytest.raises(ForkError, match=r"used in its fork .* call heedful\.load in the fork"):
         asked[ask]()

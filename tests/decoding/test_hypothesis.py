@@ -47,6 +47,8 @@ def test_of_more_than_were_waited_for_the_likeliest_are_ranked():
 
     assert best_first([longest, long, short, middle], config) == [short, middle]
     assert best_first([longest, short, middle], config) == [longest, short]
+    wider = SearchConfig(beam_size=3, alpha=1.0, n_best=2)
+    assert best_first([longest, short, middle], wider) == [longest, short, middle]  # may read alike
     assert best_first([longest, short], SearchConfig(beam_size=2, alpha=1.0)) == [longest]
 
 

@@ -56,7 +56,7 @@ def test_without_pairs_the_head_is_the_usual_one(tokenizer):
 
 
 def test_a_corpus_without_end_is_read_no_further_than_needed(tokenizer, monkeypatch):
-    monkeypatch.setattr(alignment, "_CELLS", 30)
+    monkeypatch.setattr(alignment, "CELLS", 30)
     pair = (tokenizer.encode("a b"), tokenizer.encode("a b"))
 
     def endless():

@@ -3,7 +3,6 @@
 import csv
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
+from torch.distributed import TCPStore
 from torch.testing import assert_close
 
 from heedful.data.prepare import PreparedCorpus
@@ -245,9 +245,9 @@ def test_two_processes_learn_what_one_learns_without_dropout(tmp_path):
 def test_two_machines_learn_what_two_processes_of_one_learn(whole, tmp_path):
     """As in docs/distributed.md, save that both machines are this one."""
     group = Group(tmp_path)
-    with socket.create_server(("localhost", 0)) as free:
-        endpoint = f"localhost:{free.getsockname()[1]}"
-    meeting = ["--rdzv_id", "my-run", "--rdzv_backend", "c10d", "--rdzv_endpoint", endpoint]
+    store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)  # keeps its port
+    endpoint = ["--rdzv_endpoint", f"localhost:{store.port}", "--rdzv_conf", "is_host=0"]
+    meeting = ["--rdzv_id", "my-run", "--rdzv_backend", "c10d", *endpoint]
 
     machines = [group.launch("--nnodes", "2", "--nproc_per_node", "1", *meeting) for _ in range(2)]
 

@@ -427,6 +427,12 @@ def wait_until_training(process: subprocess.Popen) -> None:
             return
 
 
+def wait_until_saved(process: subprocess.Popen, folder: Path) -> None:
+    """Wait until a step is saved, of which there are many more to come."""
+    while process.poll() is None and not list(folder.glob("step-*.safetensors")):
+        time.sleep(0.01)
+
+
 def wait_for_a_write(process: subprocess.Popen, folder: Path) -> None:
     while process.poll() is None and not list(folder.glob("*.partial")):
         pass
@@ -525,8 +531,7 @@ def test_a_signal_saves_and_leaves_with_a_line_that_says_how_to_go_on(
     command, never_interrupted, number
 ):
     process = command.start()
-    wait_until_training(process)
-    time.sleep(0.2)
+    wait_until_saved(process, command.checkpoints)
     process.send_signal(number)
     _, err = process.communicate()
 

@@ -194,7 +194,7 @@ def test_an_interrupted_state_stays_until_its_successor_is_on_the_disk(checkpoin
     checkpoints.save_interrupted(state(13))
     monkeypatch.setattr("os.fsync", full_disk)
 
-    with pytest.raises(StorageError, match="go on after step 13$"):
+    with pytest.raises(StorageError, match=r"go on after step 13$"):
         checkpoints.save(state(20))
 
     assert checkpoints.newest()[0].step == 13
@@ -205,7 +205,7 @@ def test_what_is_too_old_goes_only_once_the_new_is_on_the_disk(checkpoints, monk
         checkpoints.save(state(step))
     monkeypatch.setattr("os.fsync", full_disk)
 
-    with pytest.raises(StorageError, match="go on after step 30$"):
+    with pytest.raises(StorageError, match=r"go on after step 30$"):
         checkpoints.save(state(40))
 
     assert [checkpoint.step for checkpoint in checkpoints] == [10, 20, 30]

@@ -162,7 +162,7 @@ def test_a_line_of_a_pipe_that_is_no_text_is_named_by_its_number():
 
 @pytest.mark.parametrize("read", [read_lines, partial(read_any_lines, replace_invalid=True)])
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch, read):
-    monkeypatch.setattr(lines, "_LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1 << 20)
     (tmp_path / "text").write_bytes(b"short\n" + b"x" * (1 << 20) + b"\n")
 
     with pytest.raises(CorpusError, match=r"text, line 2: longer than 1 MB, so this is no text in"):

@@ -116,9 +116,7 @@ def test_an_alternative_is_scored_from_its_own_word_on(tokenizer, alpha):
         def search(self, sources, config, prefixes=(), **options):
             return [[Hypothesis((*prefix, e), -2.0)] for prefix in prefixes]
 
-    translation = Translation(
-        source="a b", text="A B", score=0.0, sentences=(("a b", "A B"),)
-    )
+    translation = Translation(source="a b", text="A B", score=0.0, sentences=(("a b", "A B"),))
     translator = Translator(tokenizer, Ends())
 
     others = translator.alternatives(translation, 1, count=2, alpha=alpha)

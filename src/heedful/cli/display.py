@@ -30,7 +30,7 @@ _LESSONS = {
     "translating": "Both teachers translate what they learned from",
     "model": "Now the model, which learns from that as well",
 }
-_SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES = 10.0
 _MEMORY = 0.95  # of the running mean that the speed is shown as
 
 
@@ -50,7 +50,7 @@ def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
                         step=course.step(event.number, "/"),
                         **_columns(event, speed),
                     )
-                    is_due = time.monotonic() - last_line > _SECONDS_BETWEEN_LINES
+                    is_due = time.monotonic() - last_line > SECONDS_BETWEEN_LINES
                     if is_due and not console.is_terminal:
                         say(console, _step_line(event, speed, course))
                         last_line = time.monotonic()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-_ROWS_AT_ONCE = 100_000  # when all are counted, so that memory does not grow with them
+ROWS_AT_ONCE = 100_000  # when all are counted, so that memory does not grow with them
 
 
 class PairIds:
@@ -38,8 +38,8 @@ class PairIds:
     def piece_counts(self, vocab_size: int) -> NDArray[np.int64]:
         """Count every piece in the sources (row 0) and in the targets (row 1)."""
         counts = np.zeros((2, vocab_size), dtype=np.int64)
-        for first in range(0, len(self), _ROWS_AT_ONCE):
-            bounds = self._bounds[first : first + _ROWS_AT_ONCE]
+        for first in range(0, len(self), ROWS_AT_ONCE):
+            bounds = self._bounds[first : first + ROWS_AT_ONCE]
             ids = self._ids[bounds[0, 0] : bounds[-1, 2]]
             is_target = np.repeat(np.tile([False, True], len(bounds)), np.diff(bounds).ravel())
             counts[0] += np.bincount(ids[~is_target], minlength=vocab_size)

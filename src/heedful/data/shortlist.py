@@ -12,10 +12,10 @@ from heedful.data.pair_ids import PairIds
 from heedful.data.translation_table import Ids, learn_translations
 from heedful.specials import EOS
 
-_COMMON = 200  # target pieces that are never left out
-_TRANSLATIONS = 20  # of a source piece, at most
+COMMON = 200  # target pieces that are never left out
+TRANSLATIONS = 20  # of a source piece, at most
 _LEAST_COUNT = 1.0  # expected occurrences of a translation, else it is chance
-_MOST_LINKS = 10_000_000  # about: looked at, in some 600 MB and seconds
+MOST_LINKS = 10_000_000  # about: looked at, in some 600 MB and seconds
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ def learn_shortlist(pairs: PairIds, vocab_size: int) -> Shortlist:
     (usual,) = np.nonzero(table.counts >= _LEAST_COUNT)
     for index in usual[np.argsort(-table.likelihood[usual])]:
         found = translations.setdefault(int(table.source[index]), [])
-        if len(found) < _TRANSLATIONS:
+        if len(found) < TRANSLATIONS:
             found.append(int(table.target[index]))
     frequency = np.bincount(table.target, table.counts)
-    return Shortlist(np.argsort(-frequency)[:_COMMON].tolist(), translations)
+    return Shortlist(np.argsort(-frequency)[:COMMON].tolist(), translations)
 
 
 def _links(pairs: PairIds) -> tuple[Ids, Ids, Ids]:
@@ -47,7 +47,7 @@ def _links(pairs: PairIds) -> tuple[Ids, Ids, Ids]:
     sources, targets, positions = [], [], []
     num_targets = 0
     num_links = int(pairs.lengths.prod(axis=1).sum())
-    for row in range(0, len(pairs), math.ceil(num_links / _MOST_LINKS)):
+    for row in range(0, len(pairs), math.ceil(num_links / MOST_LINKS)):
         source, target = pairs[row]
         source.append(EOS)
         sources.append(np.tile(source, len(target)))

@@ -31,7 +31,7 @@ from heedful.storage.folder import ModelFolder
 
 _LONGEST = 2_048  # sinusoids that are exported; ours have no end
 _drawing = Lock()  # a seed holds for the whole process, so one search at a time draws by it
-_MOST_WEIGHTS = 1 << 20  # of attention that are held at once, unless one text has more
+MOST_WEIGHTS = 1 << 20  # of attention that are held at once, unless one text has more
 _MOST_BYTES = {"model.bin": 1 << 40, "config.json": 1 << 16}  # and of lists of pieces:
 _MOST_SPELT = 1 << 28
 _MANY = 128  # sources that are worth a shortlist
@@ -318,7 +318,7 @@ def _portions(
     weights = 0
     for pair in zip(sources, targets, strict=True):
         size = (len(pair[0]) + 1) * (len(pair[1]) + 1)
-        if portion and weights + size > _MOST_WEIGHTS:
+        if portion and weights + size > MOST_WEIGHTS:
             yield portion
             portion, weights = [], 0
         portion.append(pair)

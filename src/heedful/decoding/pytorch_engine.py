@@ -31,7 +31,7 @@ from heedful.storage.alignment_head import AlignmentHead, usual_head
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
 
-_BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams included
+BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams included
 
 
 class PyTorchEngine:
@@ -172,7 +172,7 @@ def _plan(sources: Sequence[list[int]], beam_size: int) -> list[list[int]]:
     order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
     batches = []
     while order:
-        size = max(_BATCH_TOKENS // ((len(sources[order[0]]) + 1) * beam_size), 1)
+        size = max(BATCH_TOKENS // ((len(sources[order[0]]) + 1) * beam_size), 1)
         batches.append(order[:size])
         order = order[size:]
     return batches

@@ -17,7 +17,7 @@ from heedful.text.tokenizer import Tokenizer
 from heedful.text.word_pieces import WordPieces, best_links, between_words, word_pieces
 
 _JUDGED = 100  # pairs that are read, which takes about a second
-_CELLS = 1_000_000  # pieces times pieces, that the statistical aligner learns from
+CELLS = 1_000_000  # pieces times pieces, that the statistical aligner learns from
 
 
 def choose_alignment_head(
@@ -82,7 +82,7 @@ def _affordable(pairs: Iterable[Pair]) -> Iterator[Pair]:
     num_cells = 0
     for source, target in pairs:
         num_cells += len(source) * len(target)
-        if num_cells > _CELLS:
+        if num_cells > CELLS:
             return
         if source and target:
             yield source, target

@@ -12,7 +12,7 @@ from heedful.errors import ConfigError, HeedfulError, StoppedError
 from heedful.storage.outputs import NOTES, beside, is_plain_file
 from heedful.storage.writing import create, folder_locked, has_lock, put_in_place
 
-_SECONDS_BETWEEN_NOTES = 2
+SECONDS_BETWEEN_NOTES = 2
 _FIRST_LINE = b'{"notes": "how far heedful is with the file that it writes"}\n'
 _MOST_NOTES = 1 << 26  # bytes
 
@@ -69,7 +69,7 @@ class PartialFile:
         """Add what became of one input."""
         self._file.write(text.encode())
         self.num_done += 1
-        is_due = time.monotonic() - self._noted_at > _SECONDS_BETWEEN_NOTES
+        is_due = time.monotonic() - self._noted_at > SECONDS_BETWEEN_NOTES
         if is_due and self.num_done % self._note_every == 0:
             self.note()
 

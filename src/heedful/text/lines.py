@@ -13,7 +13,7 @@ from heedful.errors import CorpusError
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _BYTE_ORDER_MARK = "\ufeff"
-_LONGEST_LINE = 64 << 20  # bytes
+LONGEST_LINE = 64 << 20  # bytes
 _READ_SIZE = 65_536  # of a pipe; Linux holds as much
 
 
@@ -72,12 +72,12 @@ def refuse_no_text(path: Path) -> None:
 def _numbered(file: BufferedIOBase, path: Path) -> Iterator[tuple[int, bytes]]:
     """Give the lines with their numbers; one that has no end would take all memory."""
     for number in count(1):
-        line = file.readline(_LONGEST_LINE + 1)
+        line = file.readline(LONGEST_LINE + 1)
         if not line:
             return
-        if len(line) > _LONGEST_LINE:
+        if len(line) > LONGEST_LINE:
             raise CorpusError(
-                f"{path}, line {number}: longer than {_LONGEST_LINE >> 20} MB, so this is no text "
+                f"{path}, line {number}: longer than {LONGEST_LINE >> 20} MB, so this is no text "
                 "in lines; break it into lines"
             )
         yield number, line
