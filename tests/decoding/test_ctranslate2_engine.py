@@ -10,7 +10,7 @@ import torch
 
 import heedful
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
-from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.hypothesis import Sampling, SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ConfigError, ForkError, ModelFolderError
 from heedful.interop.ctranslate2 import export_ctranslate2
@@ -49,6 +49,29 @@ def test_output_that_does_not_end_is_fifty_pieces_longer_than_its_input_or_begin
     for engine in (CTranslate2Engine(endless, exact=True), PyTorchEngine.load(endless)):
         found = engine.search(sources, SearchConfig(beam_size=1), prefixes=prefixes)
         assert [len(best.pieces) for best, *_ in found] == [53, 51, 59]
+
+
+def test_no_output_is_one_that_may_be_found(model_folder):
+    """A wide beam finds it, and nothing that is longer is as likely."""
+    sources, config = [[5 + n] for n in range(6)], SearchConfig(beam_size=160, alpha=0.0)
+
+    ours = PyTorchEngine.load(model_folder).search(sources, config)
+    theirs = CTranslate2Engine(model_folder, exact=True).search(sources, config)
+
+    assert () in [best.pieces for best, *_ in ours]
+    assert [best.pieces for best, *_ in theirs] == [best.pieces for best, *_ in ours]
+
+
+def test_more_pieces_to_draw_from_than_there_are_are_all(model_folder):
+    engine = CTranslate2Engine(model_folder)
+    config, seed = SearchConfig(beam_size=1), 3
+
+    everything, more = (
+        engine.search([[5, 6]], config, sampling=Sampling(top_k=top_k, seed=seed))
+        for top_k in (len(engine.next_pieces([5], [])), 1_000_000)
+    )
+
+    assert everything == more
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])

@@ -283,8 +283,9 @@ def test_drawn_sentences_are_as_frequent_as_they_are_likely():
     for pieces, probability in (((A,), 0.18), ((A, B), 0.504), ((B,), 0.07)):
         deviation = math.sqrt(4_000 * probability * (1 - probability))
         assert abs(frequencies[pieces] - 4_000 * probability) < 3 * deviation
-    (found,) = {h.log_probability for h in drawn if h.pieces == (A, B)}
-    assert found == pytest.approx(math.log(0.504), abs=1e-4)  # the model's, whatever was drawn
+    for pieces, probability in (((A, B), 0.504), ((B,), 0.07)):
+        (found,) = {h.log_probability for h in drawn if h.pieces == pieces}
+        assert found == pytest.approx(math.log(probability), abs=1e-4)  # the model's
 
 
 def draw(table, *, count, sampling):
@@ -307,6 +308,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_something_else():
         (Sampling(top_p=0.6), [0.625, 0.375, 0, 0]),
         (Sampling(top_p=0.01), [1, 0, 0, 0]),
         (Sampling(top_k=3, top_p=0.7), [0.625, 0.375, 0, 0]),
+        (Sampling(top_k=2, top_p=0.6), [1, 0, 0, 0]),  # the first is 0.625 of the two
         (Sampling(temperature=0.5, top_k=2), [25 / 34, 9 / 34, 0, 0]),
         (Sampling(temperature=1e-3), [1, 0, 0, 0]),
     ],

@@ -1,4 +1,5 @@
-from itertools import islice, takewhile
+import math
+from itertools import count, islice, takewhile
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ import torch
 
 import heedful
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
+from heedful.runs.budget import Stopwatch
 from heedful.runs.events import Finished, Prepared, Started, Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
@@ -22,6 +24,12 @@ def test_a_run_is_told_as_a_sequence_of_events(corpus, recipe_file, tmp_path):
         Prepared, Started, *[Step, Step, Validation] * 3, Finished,
     ]  # fmt: skip
     assert [event.number for event in events if isinstance(event, Step)] == [1, 2, 3, 4, 5, 6]
+    for *steps, validation in (events[at : at + 3] for at in (2, 5, 8)):  # of these alone
+        num_pieces = sum(step.num_pieces for step in steps)
+        surprise = sum(step.num_pieces * math.log(step.perplexity) for step in steps)
+        assert validation.train_loss == pytest.approx(surprise / num_pieces)
+        seconds = sum(step.seconds for step in steps)
+        assert validation.pieces_per_second == pytest.approx(num_pieces / seconds)
 
 
 def test_a_finished_folder_holds_all_that_its_readers_need(model_folder):
@@ -91,6 +99,22 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
     ours, whole = load_model(events[-1].folder), load_model(model_folder)
     for one, other in zip(ours.parameters(), whole.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.slow
+def test_the_time_of_a_run_that_goes_on_is_counted_on(corpus, recipe_file, tmp_path):
+    recipe, out = load_recipe(recipe_file, **corpus), tmp_path / "model"
+
+    def run():
+        ticks = count()  # a clock that goes on by one whenever it is looked at
+        return train_model(recipe, out, stopwatch=Stopwatch(lambda: float(next(ticks))))
+
+    validated = [e for e in islice(run(), 8) if isinstance(e, Validation)]
+
+    started = next(event for event in run() if isinstance(event, Started))
+
+    assert started.validations == tuple(validated)
+    assert started.seconds > validated[-1].seconds > validated[0].seconds > 0
 
 
 @pytest.mark.slow

@@ -352,6 +352,40 @@ def test_a_number_at_an_end_stays_with_the_word_that_belongs_to_it():
     )
 
 
+@pytest.mark.parametrize(("score", "num_searches"), [(-0.004, 1), (-0.006, 2)])
+def test_what_a_model_is_all_but_certain_of_is_not_tried_without_its_number(score, num_searches):
+    class Certain(Words):
+        def hypothesis(self, source, no_repeat):
+            return Hypothesis(super().hypothesis(source, no_repeat).pieces, score)
+
+    engine = Certain(echo)
+
+    Translator(TOKENIZER, engine).translate("the old dog 22", alpha=0.0)
+
+    assert len(engine.calls) == num_searches
+
+
+def test_a_span_that_words_in_two_places_looked_at_is_written_over_neither():
+    words = [Word("", "x", 4), Word(" ", "dog", 0), Word(" ", "{x", 4)]
+
+    assert restore(words, [Span(4, 7, "{x}", "copy")], "the {x}") is None
+    assert join_words(restore(words[1:], [Span(4, 7, "{x}", "copy")], "the {x}")) == " dog {x}"
+
+
+@pytest.mark.parametrize(
+    ("text", "rewrite", "flags"),
+    [
+        ("a dög", echo, ()),
+        ("a dög", lambda words: [(word.upper(), at) for at, word in enumerate(words)], ()),
+        ("a dög", lambda words: [("a", 0), ("dog", 1)], ("letters",)),
+    ],
+)
+def test_a_strange_letter_may_come_back_as_a_capital_and_is_flagged_if_it_does_not(
+    text, rewrite, flags
+):
+    assert translate(text, rewrite).flags == flags
+
+
 def test_where_there_is_no_telling_the_parts_are_translated_and_flagged():
     translation = translate("the man saw", lambda words: [("dog", 0)], glossary={"man": "Bank"})
 
@@ -551,10 +585,10 @@ def test_of_two_readings_of_a_title_the_one_that_could_be_translated_is_taken():
             pieces = tuple(TOKENIZER.encode("{name} {name}")) if is_small else found.pieces
             return Hypothesis(pieces, -0.1 if is_small else -5.0)
 
-    translation = Translator(TOKENIZER, Small(echo)).translate("The Bank House {name}")
+    translation = Translator(TOKENIZER, Small(echo)).translate("The Bank House Bank {name}")
 
     assert "untranslated" not in translation.flags
-    assert translation.text == "The Bank House {name}"
+    assert translation.text == "The Bank House Bank {name}"
 
 
 def test_halves_of_characters_are_refused_however_many():

@@ -35,6 +35,12 @@ def test_a_word_is_as_likely_as_its_pieces_together_and_a_text_as_its_words_on_a
     assert details.alignment == ((0, 0), (1, 1))
 
 
+def test_a_text_of_one_word_is_as_sure_as_that_word(model_folder):
+    (details,) = read_details(model_folder.tokenizer(), Reader(), [("b a", "xyz")])
+
+    assert details.confidence == pytest.approx(details.confidences[0])
+
+
 def test_what_is_empty_has_no_words_and_is_certain(model_folder):
     (details, other) = read_details(model_folder.tokenizer(), Reader(), [("", ""), ("a", "")])
 

@@ -65,6 +65,17 @@ def test_a_little_noise_is_no_habit_and_what_is_usual_stays_allowed():
     assert habits_of(plain + noise) == habits_of([]) == Habits()
 
 
+@pytest.mark.parametrize(("num", "turns"), [(3, 4), (4, 9)])
+def test_what_more_than_one_pair_in_a_thousand_does_is_a_habit(num, turns):
+    pairs = [((7, 8, 9), (4, 5, 6))] * (3_000 - num) + [((7, 8, 9), (4,) * 9)] * num
+
+    assert habits_of(pairs).most_turns == turns
+
+
+def test_a_source_without_pieces_counts_as_one_piece():
+    assert habits_of([((), (4, 5) * 15)] * 9).longest_ratio == 30 - 20
+
+
 def test_what_goes_beyond_the_habits_rings():
     habits = Habits(most_turns=16, longest_ratio=6.0)
 

@@ -103,29 +103,82 @@ def test_other_words_are_found_with_what_follows_them_likeliest_first(model_fold
     assert all(other.text.startswith("A") for other in others)
 
 
+class Choosing(SilentEngine):
+    """An engine that likes some pieces, and always ends in one more of them."""
+
+    def __init__(self, likely, last):
+        self.likely, self.last = likely, last
+
+    def next_pieces(self, source, prefix):
+        return [self.likely.get(piece, -9.0) for piece in range(320)]
+
+    def search(self, sources, config, prefixes=(), **options):
+        return [[Hypothesis((*prefix, self.last), -2.0)] for prefix in prefixes]
+
+
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_an_alternative_is_scored_from_its_own_word_on(tokenizer, alpha):
     """What was forced counts as certain in a search: its log-probability is that of the rest."""
     d, e = tokenizer.encode("D E")
-    likely = {d: -0.7, e: -0.2}
-
-    class Ends(SilentEngine):
-        def next_pieces(self, source, prefix):
-            return [likely.get(piece, -9.0) for piece in range(tokenizer.vocab_size)]
-
-        def search(self, sources, config, prefixes=(), **options):
-            return [[Hypothesis((*prefix, e), -2.0)] for prefix in prefixes]
-
+    engine = Choosing({d: -0.7, e: -0.2}, last=e)
     translation = Translation(source="a b", text="A B", score=0.0, sentences=(("a b", "A B"),))
-    translator = Translator(tokenizer, Ends())
-
-    others = translator.alternatives(translation, 1, count=2, alpha=alpha)
+    others = Translator(tokenizer, engine).alternatives(translation, 1, count=2, alpha=alpha)
 
     assert [other.text for other in others] == ["A E E", "A D E"]
     num_pieces = len(tokenizer.encode("A D E")) + 1
     assert [other.score for other in others] == pytest.approx(
         [(-2.0 + own) / ((5 + num_pieces) / 6) ** alpha for own in (-0.2, -0.7)]
     )
+
+
+def two_words(source: str = "a b", text: str = "A B") -> Translation:
+    return Translation(source=source, text=text, score=0.0, sentences=((source, text),))
+
+
+def test_the_word_itself_is_no_alternative_and_takes_the_place_of_none(tokenizer):
+    b, d = tokenizer.encode("B D")
+    engine = Choosing({b: -0.1, d: -0.7}, last=d)
+
+    others = Translator(tokenizer, engine).alternatives(two_words(), 1, count=1)
+
+    assert [other.word for other in others] == ["D"]
+
+
+def test_a_piece_that_would_change_the_word_before_is_no_alternative(tokenizer):
+    c, d = tokenizer.encode("C D")
+    inner = tokenizer.pieces(range(tokenizer.vocab_size)).index("C")
+    engine = Choosing({inner: -0.1, c: -0.7}, last=d)
+
+    others = Translator(tokenizer, engine).alternatives(two_words(), 1, count=1)
+
+    assert [other.text for other in others] == ["A C D"]
+
+
+def test_of_two_sentences_alike_the_one_that_has_the_word_is_changed(tokenizer):
+    c, d = tokenizer.encode("C D")
+    translation = Translation(
+        source="a b\na b", text="A B\nA B", score=0.0, sentences=(("a b", "A B"),) * 2
+    )
+
+    first, second = (
+        Translator(tokenizer, Choosing({c: -0.1}, last=d)).alternatives(translation, word, count=1)
+        for word in (1, 3)
+    )
+
+    assert [other.text for other in first] == ["A C D\nA B"]
+    assert [other.text for other in second] == ["A B\nA C D"]
+
+
+def test_how_a_sentence_would_end_says_nothing_of_an_unfinished_word(tokenizer):
+    class Unending(Expecting):
+        def read(self, sources, targets):
+            return [Reading((*([-0.1] * len(target)), -99.0), ()) for target in targets]
+
+    as_it_stands = tokenizer.encode("x")
+    engine = Unending(tokenizer, long_piece(tokenizer))  # at best -1 for another piece
+
+    assert prefix_pieces(engine, tokenizer, [5], "x") == as_it_stands
+    assert prefix_pieces(engine, tokenizer, [5], "A") == tokenizer.encode("A")
 
 
 def test_no_alternative_begins_with_an_end(model_folder):
