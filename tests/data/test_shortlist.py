@@ -11,7 +11,7 @@ def test_a_source_piece_calls_for_what_it_is_translated_by(tmp_path):
     found = learn_shortlist(write_pair_ids(tmp_path / "ids", PAIRS, 20), vocab_size=20)
 
     assert [found.translations[id][0] for id in (4, 5, 6)] == [14, 15, 16]
-    assert 16 not in found.translations[4][:2]
+    assert 16 not in found.translations[4]  # but for chance, none of those in the same pair
 
 
 def test_the_most_common_pieces_are_for_any_source(tmp_path, monkeypatch):

@@ -1,9 +1,12 @@
 import json
 import os
+from pathlib import Path
 
 import pytest
 
-from heedful.errors import CorpusError, HeedfulError, ModelFolderError
+from heedful.data.prepare import PreparedCorpus
+from heedful.errors import ConfigError, CorpusError, HeedfulError, ModelFolderError
+from heedful.runs.events import Prepared
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
@@ -134,6 +137,24 @@ def test_a_run_that_is_refused_leaves_nothing_and_one_that_began_stays(
 
     next(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
     assert json.loads((tmp_path / "model" / "training" / "corpus" / "corpus.json").read_text())
+
+
+@pytest.mark.parametrize(("more", "is_refused"), [(0, True), (1, False)])
+def test_learned_positions_suffice_for_the_longest_sentence_and_its_end(
+    corpus, recipe_file, tmp_path, model_folder, more, is_refused
+):
+    prepared = PreparedCorpus(model_folder.corpus)  # of the same text
+    longest = max(prepared.train.lengths.max(), prepared.valid.lengths.max())
+    learned = f'[model]\npositions = "learned"\nmax_length = {longest + more}\n'
+    path = tmp_path / "learned.toml"
+    path.write_text(Path(recipe_file).read_text().replace("[model]\n", learned))
+    run = train_model(load_recipe(str(path), **corpus), tmp_path / "model")
+
+    if is_refused:
+        with pytest.raises(ConfigError, match=f"sentences of up to {longest + 1} pieces"):
+            next(run)
+    else:
+        assert isinstance(next(run), Prepared)
 
 
 @pytest.mark.parametrize("name", ["", "training"])

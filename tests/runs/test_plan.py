@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from heedful.data.batches import training_batches
-from heedful.data.prepare import prepare
+from heedful.data.pair_ids import write_pair_ids
+from heedful.data.prepare import PreparedCorpus, prepare
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
 from heedful.runs import plan as planning
@@ -55,6 +56,17 @@ def test_the_size_grows_with_the_time():
     assert [plan(minutes).preset for minutes in (2, 12, 2_000, 30_000)] == [
         "mini", "tiny", "small", "base",
     ]  # fmt: skip
+
+
+def test_text_is_counted_in_target_pieces_with_their_ends(tmp_path, monkeypatch):
+    write_pair_ids(tmp_path / "train", [([4] * 9, [5, 6]), ([4], [5])], vocab_size=20)
+    write_pair_ids(tmp_path / "valid", [([4], [5, 6, 7])] * 300, vocab_size=20)
+    told, dummy = [], plan(2)
+    monkeypatch.setattr(planning, "choose", lambda *given: told.append(given[2]) or dummy)
+
+    make_plan(DEFAULT.within(2), PreparedCorpus(tmp_path), stopped(), torch.device("cpu"))
+
+    assert told == [TextCounts(pairs=2, train=5, valid=1_200, searched=800)]  # of 200 sentences
 
 
 def test_passes_are_what_the_time_is_enough_for():

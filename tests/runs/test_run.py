@@ -102,6 +102,25 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_weights(
 
 
 @pytest.mark.slow
+def test_what_validates_no_better_than_before_is_not_the_best_and_one_checkpoint_is_spare(
+    corpus, recipe_file, tmp_path, monkeypatch
+):
+    (tmp_path / "impatient.toml").write_text(f"{Path(recipe_file).read_text()}patience = 0\n")
+    losses = iter([3.0, 3.0, 2.0, 2.0, 2.0])  # at steps 2, 4 and 6, and of the two means
+    monkeypatch.setattr("heedful.runs.validate.validation_loss", lambda *_: next(losses))
+
+    events = list(
+        train_model(load_recipe(str(tmp_path / "impatient.toml"), **corpus), tmp_path / "model")
+    )
+
+    validations = [event for event in events if isinstance(event, Validation)]
+    assert [validation.is_best for validation in validations] == [True, False, True]
+    assert events[-1].num_averaged == 1  # the mean of two is no better
+    kept = Checkpoints(events[-1].folder.training / "checkpoints", keep=9)
+    assert [checkpoint.step for checkpoint in kept] == [2, 4, 6]  # two for the mean, one to spare
+
+
+@pytest.mark.slow
 def test_the_time_of_a_run_that_goes_on_is_counted_on(corpus, recipe_file, tmp_path):
     recipe, out = load_recipe(recipe_file, **corpus), tmp_path / "model"
 
