@@ -90,6 +90,18 @@ def test_an_interrupted_translation_goes_on_where_it_stopped(files, monkeypatch,
     assert len(seen) == 3_000 - stop // CHUNK * CHUNK
 
 
+def test_what_a_power_cut_left_beyond_what_is_noted_is_not_in_the_output(files, monkeypatch):
+    monkeypatch.setattr(partial_file, "SECONDS_BETWEEN_NOTES", -1)
+    with pytest.raises(Interrupted):
+        translate_file(*files, shout_until(1_024), {})
+    with files[1].with_name("out.txt.partial").open("a") as partial:
+        partial.write("\0" * 100_000)
+
+    translate_file(*files, shout, {}, resume=True)
+
+    assert files[1].read_text() == SHOUTED
+
+
 def _noting(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
     for line in lines:
         seen.append(line)

@@ -46,7 +46,7 @@ def test_neighbours_are_alike_on_both_sides_so_that_little_is_padding():
     batches = plan_batches(lengths, 2_048)
 
     padded = sum(len(rows) * (lengths[rows].max(axis=0) + 1).sum() for rows in batches)
-    assert (lengths + 1).sum() / padded > 0.94  # 0.927 if sorted by target, then by source
+    assert (lengths + 1).sum() / padded > 0.944  # 0.941 if not to and fro, 0.927 by target first
 
 
 def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
@@ -61,9 +61,14 @@ def test_an_epoch_sees_every_pair_once_and_the_next_in_another_order(tmp_path):
     assert starts != [sorted(batch.source[:, 0].tolist()) for batch in second]
 
 
+# The longest source and the longest target belong to different pairs, which share a batch.
+CROSSED = [([4] * (1 + i % 9), [5] * (1 + 5 * i % 11)) for i in range(30)]
+
+
 @pytest.mark.parametrize("budget", [1, 9, 20, 300])
-def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, budget):
-    pairs = stored(tmp_path)
+@pytest.mark.parametrize("rows", [PAIRS, CROSSED])
+def test_no_batch_of_any_epoch_is_larger_than_the_largest(tmp_path, rows, budget):
+    pairs = stored(tmp_path, rows)
 
     largest = largest_batch(pairs, batch_tokens=budget)
 

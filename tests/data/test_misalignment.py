@@ -30,11 +30,13 @@ def test_lines_sorted_by_length_pass(lines, tmp_path):
     assert find_misalignment(write(tmp_path, *zip(*ordered, strict=True)), VOCAB) is None
 
 
-@pytest.mark.parametrize("offset", [1, 2, 3])
+@pytest.mark.parametrize("offset", [1, 2, 3, -1, -3])
 def test_the_offset_at_which_targets_fit_is_found(lines, tmp_path, offset):
     sources, targets = zip(*lines, strict=True)
+    first_source, first_target = max(offset, 0), max(-offset, 0)
+    shifted = zip(sources[first_source:], targets[first_target:], strict=False)
 
-    found = find_misalignment(write(tmp_path, sources[offset:], targets[:-offset]), VOCAB)
+    found = find_misalignment(write(tmp_path, *zip(*shifted, strict=True)), VOCAB)
 
     assert found.offset == offset  # the target of line n stands at line n + offset
     assert found.first_pair == 0

@@ -31,6 +31,20 @@ def test_a_corpus_is_cleaned_cut_into_pieces_and_counted(tmp_path):
     )
 
 
+def test_the_size_of_the_training_text_is_that_of_its_sentences(tmp_path):
+    corpus = prepared(tmp_path, write_corpus(tmp_path))
+
+    lines = (corpus.folder / "train.tsv").read_text().splitlines()
+    assert corpus.num_train_bytes == sum(len(side) for line in lines for side in line.split("\t"))
+
+
+@pytest.mark.slow
+def test_no_more_than_five_hundred_pairs_are_held_out_however_many_there_are(tmp_path):
+    corpus = prepared(tmp_path, write_corpus(tmp_path, num_pairs=11_000))
+
+    assert (len(corpus.train), len(corpus.valid)) == (10_500, 500)
+
+
 def test_no_validation_source_is_trained_on_even_if_it_has_many_translations(tmp_path):
     corpus = prepared(tmp_path, write_corpus(tmp_path, repeat=3))
 

@@ -139,6 +139,25 @@ def test_a_run_that_is_refused_leaves_nothing_and_one_that_began_stays(
     assert json.loads((tmp_path / "model" / "training" / "corpus" / "corpus.json").read_text())
 
 
+@pytest.mark.parametrize(
+    ("section", "name", "before", "now"),
+    [("cleaning", "max_ratio", "6.0", "9.0"), ("training", "accumulate", "1", "2")],
+)
+def test_a_run_goes_on_with_the_recipe_it_began_with_alone(
+    begun, corpus, recipe_file, tmp_path, section, name, before, now
+):
+    text = Path(recipe_file).read_text()
+    heading = f"[{section}]\n"
+    text = text if heading in text else f"{text}\n{heading}"
+    other = tmp_path / "other.toml"
+    other.write_text(text.replace(heading, f"{heading}{name} = {now}\n"))
+
+    with pytest.raises(
+        ConfigError, match=rf"a run with \[{section}\] {name} = {before}, now it is {now}; go on"
+    ):
+        next(train_model(load_recipe(str(other), **corpus), begun.path))
+
+
 @pytest.mark.parametrize(("more", "is_refused"), [(0, True), (1, False)])
 def test_learned_positions_suffice_for_the_longest_sentence_and_its_end(
     corpus, recipe_file, tmp_path, model_folder, more, is_refused

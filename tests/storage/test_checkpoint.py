@@ -1,5 +1,6 @@
 import errno
 import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -223,6 +224,18 @@ def test_going_back_leaves_nothing_that_came_later(checkpoints):
     checkpoints.drop_after(10)
 
     assert [path.name for path in checkpoints.folder.iterdir()] == ["step-000000010.safetensors"]
+
+
+def test_going_back_removes_the_newest_first_so_that_no_gap_is_ever_left(checkpoints, monkeypatch):
+    for step in (10, 20, 30):
+        checkpoints.save(state(step))
+    checkpoints.save_interrupted(state(33))
+    removed, unlink = [], Path.unlink
+    monkeypatch.setattr(Path, "unlink", lambda path: removed.append(path.stem) or unlink(path))
+
+    checkpoints.drop_after(10)
+
+    assert removed == ["interrupted", "step-000000030", "step-000000020"]
 
 
 @pytest.mark.parametrize(("saved", "where"), [([10], "after step 10"), ([], "from the beginning")])
