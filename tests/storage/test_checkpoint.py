@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.torch import save
 
 from heedful.errors import DamagedError, ModelFolderError, StorageError
@@ -51,6 +52,17 @@ def test_a_single_changed_bit_is_noticed_wherever_it_is(whole, data):
     damaged.path.write_bytes(content)
 
     with pytest.raises(DamagedError, match=r"damaged\.safetensors is damaged \("):
+        damaged.read()
+
+
+def test_the_same_numbers_in_another_shape_are_noticed(whole):
+    with safe_open(whole.path, framework="pt") as file:
+        metadata = file.metadata()
+    turned = {name: tensor.reshape(-1) for name, tensor in state(7).tensors.items()}
+    damaged = Checkpoint(whole.path.with_name("damaged.safetensors"))
+    damaged.path.write_bytes(save(turned, metadata))
+
+    with pytest.raises(DamagedError, match=r"damaged \(checksum differs\)"):
         damaged.read()
 
 

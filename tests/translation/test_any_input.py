@@ -366,7 +366,7 @@ def test_what_a_model_is_all_but_certain_of_is_not_tried_without_its_number(scor
 
 
 def test_a_span_that_words_in_two_places_looked_at_is_written_over_neither():
-    words = [Word("", "x", 4), Word(" ", "dog", 0), Word(" ", "{x", 4)]
+    words = [Word("", "{x", 4), Word(" ", "dog", 0), Word(" ", "{x", 4)]
 
     assert restore(words, [Span(4, 7, "{x}", "copy")], "the {x}") is None
     assert join_words(restore(words[1:], [Span(4, 7, "{x}", "copy")], "the {x}")) == " dog {x}"
