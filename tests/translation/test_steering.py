@@ -6,6 +6,7 @@ import heedful
 from heedful.decoding.hypothesis import Hypothesis, Reading, Sampling
 from heedful.errors import ConfigError
 from heedful.specials import EOS
+from heedful.text.tokenizer import TokenizerConfig, train_tokenizer
 from heedful.text.words import find_words
 from heedful.translation.draft import without_tags
 from heedful.translation.steering import prefix_pieces
@@ -169,16 +170,17 @@ def test_of_two_sentences_alike_the_one_that_has_the_word_is_changed(tokenizer):
     assert [other.text for other in second] == ["A B\nA C D"]
 
 
-def test_how_a_sentence_would_end_says_nothing_of_an_unfinished_word(tokenizer):
+def test_how_a_sentence_would_end_says_nothing_of_an_unfinished_word():
+    tokenizer = train_tokenizer(lambda: iter(["house", "ho u"] * 30), TokenizerConfig())
+
     class Unending(Expecting):
         def read(self, sources, targets):
             return [Reading((*([-0.1] * len(target)), -99.0), ()) for target in targets]
 
-    as_it_stands = tokenizer.encode("x")
-    engine = Unending(tokenizer, long_piece(tokenizer))  # at best -1 for another piece
+    engine = Unending(tokenizer, "▁house")  # of -1, where the pieces of "hou" have -0.1 each
 
-    assert prefix_pieces(engine, tokenizer, [5], "x") == as_it_stands
-    assert prefix_pieces(engine, tokenizer, [5], "A") == tokenizer.encode("A")
+    assert tokenizer.knows("▁house")
+    assert prefix_pieces(engine, tokenizer, [5], "hou") == tokenizer.encode("hou")
 
 
 def test_no_alternative_begins_with_an_end(model_folder):
