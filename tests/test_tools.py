@@ -26,7 +26,7 @@ def test_a_browser_that_cannot_be_set_up_is_said(capsys, monkeypatch):
     monkeypatch.delenv(browser.MUST_NOT_SKIP, raising=False)
     monkeypatch.setattr(browser, "find_browser", lambda: None)
     commands = []
-    monkeypatch.setattr(browser, "_run", lambda command: commands.append(command))
+    monkeypatch.setattr(browser, "run", lambda command: commands.append(command))
     monkeypatch.setattr("shutil.which", lambda name: None)
 
     browser.set_up()

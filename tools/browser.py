@@ -36,10 +36,10 @@ def set_up() -> None:
         return
     print("The page is tested in a real browser; installing Chromium: a minute, once", flush=True)
     can_install = shutil.which("apt-get") and os.name == "posix" and os.geteuid() == 0
-    if can_install and _run(["apt-get", "update", "-qq"]):
-        _run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium"])
+    if can_install and run(["apt-get", "update", "-qq"]):
+        run(["apt-get", "install", "-qq", "-y", "--no-install-recommends", "chromium"])
     else:
-        _run([sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"])
+        run([sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"])
     if not find_browser():
         skipped("the tests of the page", "no Chromium, and none could be installed")
 
@@ -51,7 +51,7 @@ def skipped(what: str, reason: str) -> None:
         sys.exit(f"{MUST_NOT_SKIP} is set, so this is a failure")
 
 
-def _run(command: Sequence[str]) -> bool:
+def run(command: Sequence[str]) -> bool:
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         return (
