@@ -52,6 +52,7 @@ def skipped(what: str, reason: str) -> None:
 
 
 def run(command: Sequence[str]) -> bool:
+    """Run a command in silence, and tell whether it did what it should."""
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         return (
