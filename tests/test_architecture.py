@@ -6,10 +6,12 @@ import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import heedful
+import heedful.errors
 
 PACKAGE = Path(heedful.__file__).parent
 
@@ -29,9 +31,9 @@ ORDER = [
 RUNS = [
     {"recipe", "budget"},
     {"validate", "session"},
-    {"plan"},
     {"events"},
-    {"state", "begin", "curves", "finish", "diversify"},
+    {"plan"},
+    {"state", "begin", "curves", "finish", "diversify", "pack"},
     {"recover"},
     {"run"},
     {"teachers"},
@@ -186,7 +188,9 @@ TORCH_FREE = [
     "import heedful.cli.app",
     "import heedful; heedful.load; heedful.Translation; heedful.evaluate; heedful.HeedfulError",
     "import heedful; heedful.load_recipe('paper', source='a.en')",
-    "import heedful.storage.folder, heedful.model.config",
+    "import heedful.storage.folder, heedful.model.config, heedful.runs.pack, heedful.cli.info",
+    "from heedful import *; Options(), Candidate('a', 0.0), Validation, TrainingError, train_model",
+    "import pydoc, heedful; assert 'train_model' in pydoc.plain(pydoc.render_doc(heedful))",
     "import heedful.text.tokenizer, heedful.data.prepare",
     "import heedful.explain.page",
 ]
@@ -202,6 +206,23 @@ def test_what_translates_and_scores_imports_without_torch(statement):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+def test_training_without_torch_says_what_to_install():
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import heedful\n"
+        "try: heedful.train_model(None, 'm')\n"
+        "except heedful.MissingExtraError as error: print(error)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == (
+        "heedful.train_model needs torch; install it: pip install 'heedful[train]', or in a clone "
+        "of the repository: make setup\n"
+    )
+
+
 def test_public_names_are_sorted_documented_and_importable():
     assert sorted(heedful.__all__) == heedful.__all__
     assert dir(heedful) == heedful.__all__
@@ -215,9 +236,14 @@ def test_an_unknown_public_name_is_an_attribute_error():
 
 
 def test_the_public_names_are_these():
-    assert heedful.__all__ == [
+    errors = {name for name, it in vars(heedful.errors).items() if _is_error(it)}
+    events = {it.__name__ for it in get_args(heedful.Event)} | {"Event", "Example"}
+
+    assert set(heedful.__all__) == errors | events | {
+        "Alternative",
+        "Candidate",
         "Details",
-        "HeedfulError",
+        "Options",
         "Recipe",
         "Sampling",
         "Score",
@@ -228,4 +254,8 @@ def test_the_public_names_are_these():
         "load",
         "load_recipe",
         "train_model",
-    ]
+    }
+
+
+def _is_error(it: object) -> bool:
+    return isinstance(it, type) and issubclass(it, heedful.HeedfulError)

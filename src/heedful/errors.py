@@ -94,6 +94,15 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"known names: {', '.join(names)}"
 
 
+def refuse_other_type(name: str, value: object, *kinds: type | None) -> None:
+    """Refuse a value of none of these types; a whole number is a number too, and a bool is not."""
+    allowed = tuple(type(None) if kind is None else kind for kind in kinds)
+    accepted = (*allowed, int) if float in allowed else allowed
+    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in allowed):
+        names = " or ".join("None" if kind is None else kind.__name__ for kind in kinds)
+        raise ConfigError(f"{name} must be {names}, got {value!r:.60}")
+
+
 def refuse_other(name: str, value: str, allowed: Iterable[str]) -> None:
     """Refuse a value that is none of those allowed."""
     if value not in allowed:

@@ -8,8 +8,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss
-from heedful.text.normalise import normalise
+from heedful.errors import ConfigError, CorpusError, MissingExtraError, near_miss, refuse_other_type
+from heedful.text.normalise import normalise, refuse_no_text, refuse_no_texts
 
 _DOWNLOADED = ("spm", "flores", "spBLEU")  # tokenizers that are not there without a network
 
@@ -30,6 +30,10 @@ def evaluate(
     hypotheses: Sequence[str], references: Sequence[str], *, tokenize: str = "13a"
 ) -> list[Score]:
     """Score translations against one reference each: BLEU, chrF, TER and exact match."""
+    for name, texts in ("hypotheses", hypotheses), ("references", references):
+        refuse_no_texts(name, texts)
+        for text in texts:
+            refuse_no_text(text)
     if len(hypotheses) != len(references) or not references:
         raise CorpusError(
             f"cannot score {len(hypotheses)} translations against {len(references)} references"
@@ -42,6 +46,7 @@ def evaluate(
 def bleu_metric(tokenize: str) -> BLEU:
     """Return sacrebleu's BLEU by one of its tokenizers, refusing what is not there."""
     known = [name for name in BLEU.TOKENIZERS if not name.startswith(_DOWNLOADED)]
+    refuse_other_type("tokenize", tokenize, str)
     if tokenize not in known:
         raise ConfigError(f"unknown BLEU tokenizer '{tokenize}'; {near_miss(tokenize, known)}")
     try:

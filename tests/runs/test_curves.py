@@ -15,7 +15,7 @@ from heedful.runs.events import Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 from tests.conftest import validation
 
 SVG = "{http://www.w3.org/2000/svg}"

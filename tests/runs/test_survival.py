@@ -19,7 +19,8 @@ from heedful.errors import StoppedError, TrainingError
 from heedful.runs.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
-from heedful.training.trainer import Step, Trainer
+from heedful.training.step import Step
+from heedful.training.trainer import Trainer
 from tests.conftest import SIZES
 
 pytestmark = pytest.mark.slow  # each trains, and most more than once

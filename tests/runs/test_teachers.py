@@ -16,7 +16,7 @@ from heedful.runs.events import Finished, Lesson, Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 from heedful.translation import files
 from heedful.translation.translator import Translation, Translator
 from tests.conftest import TINY_RECIPE, write_corpus

@@ -9,12 +9,11 @@ import pytest
 
 from heedful.errors import ConfigError, StoppedError, TooShortError
 from heedful.runs.budget import Stopwatch
-from heedful.runs.events import Finished, Prepared, Started, Validation, WentBack
-from heedful.runs.plan import Plan
+from heedful.runs.events import Finished, Plan, Prepared, Started, Validation, WentBack
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.checkpoint import Checkpoints
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 
 pytestmark = pytest.mark.slow
 

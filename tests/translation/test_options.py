@@ -26,12 +26,15 @@ def test_what_is_drawn_is_drawn_without_a_beam():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"beam_size": 2}, "the beam must be 1, got 2; leave out one of the two"),
-        ({"n_best": 2}, "n_best must be 1, got 2; leave out one of the two"),
+        ({"beam_size": 2}, "no beam_size = 2; for another one"),
+        ({"n_best": 2}, "no n_best = 2; for another one"),
+        ({"beam_size": 4, "n_best": 3}, "no beam_size = 4 and no n_best = 3; for another one"),
     ],
 )
 def test_what_is_drawn_is_one_translation(changes, message):
-    with pytest.raises(ConfigError, match=f"sampling draws one translation, so {message}"):
+    with pytest.raises(
+        ConfigError, match=f"draws one translation, and takes {message}, draw again"
+    ):
         Options(sampling=Sampling(), **changes)
 
 

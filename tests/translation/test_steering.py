@@ -288,5 +288,5 @@ def test_a_prefix_longer_than_any_translation_is_refused(model_folder):
 def test_sampling_with_a_beam_is_refused(model_folder):
     translator = heedful.load(model_folder.path)
 
-    with pytest.raises(ConfigError, match=r"so the beam must be 1, got 4"):
+    with pytest.raises(ConfigError, match=r"takes no beam_size = 4; for another"):
         translator.translate("a", beam_size=4, sampling=Sampling())

@@ -1,5 +1,7 @@
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from threading import Barrier
 
 import pytest
 import torch
@@ -33,6 +35,26 @@ def echo(model_folder) -> Translator:
 def test_one_text_gives_one_translation_and_a_list_a_list(echo):
     assert echo.translate("a b").text == "a b"
     assert [str(t) for t in echo.translate(["a b", "c"])] == ["a b", "c"]
+
+
+@pytest.mark.parametrize("engine", ["ctranslate2", "exact", "pytorch"])
+def test_several_threads_may_use_one_translator_at_once(model_folder, engine):
+    texts = [f"{'a b c d e f'[: 2 * n + 1]} {n % 3}" for n in range(6)] * 4
+    wishes = [{}, {"details": True}, {"beam_size": 1}, {"prefix": "A"}, {"n_best": 3}]
+    jobs = [(text, wishes[number % len(wishes)]) for number, text in enumerate(texts)]
+    alone = [heedful.load(model_folder.path, engine).translate(text, **it) for text, it in jobs]
+    translator = heedful.load(model_folder.path, engine)
+    together = Barrier(8)
+
+    def translate(start: int) -> list[heedful.Translation]:
+        together.wait()
+        order = [*jobs[start:], *jobs[:start]]
+        found = [translator.translate(text, **wish) for text, wish in order]
+        return [*found[len(jobs) - start :], *found[: len(jobs) - start]]
+
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(translate, range(8)):
+            assert found == alone
 
 
 def test_a_tuple_of_texts_is_translated_too(echo):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple
 
-from heedful.errors import ConfigError
+from heedful.errors import ConfigError, refuse_other_type
 
 PATIENCE = 1.5  # beams' worth of hypotheses to wait for, as a good one may end after bad ones
 EXTRA_LENGTH = 50  # section 6.1: output is at most this much longer than the input
@@ -69,6 +69,10 @@ class Sampling:
     """The same texts with the same seed are translated the same again."""
 
     def __post_init__(self) -> None:
+        refuse_other_type("temperature", self.temperature, float)
+        refuse_other_type("top_k", self.top_k, int)
+        refuse_other_type("top_p", self.top_p, float)
+        refuse_other_type("seed", self.seed, int, None)
         if not _COLDEST <= self.temperature < math.inf:
             raise ConfigError(f"temperature must be {_COLDEST:g} or more, got {self.temperature:g}")
         if self.top_k < 0:

@@ -12,7 +12,8 @@ from heedful.errors import ConfigError, ModelFolderError, StorageError
 from heedful.machine.precision import refuse_missing
 from heedful.machine.processes import Processes
 from heedful.runs.budget import Stopwatch
-from heedful.runs.plan import Plan, make_plan, open_choices, readable_bytes
+from heedful.runs.events import Plan
+from heedful.runs.plan import make_plan, open_choices, readable_bytes
 from heedful.runs.recipe import Recipe, load_recipe
 from heedful.storage.folder import ModelFolder
 from heedful.storage.writing import write_atomically

@@ -10,7 +10,7 @@ from pathlib import Path
 from heedful.runs.events import Validation
 from heedful.storage.folder import ModelFolder
 from heedful.storage.writing import write_atomically
-from heedful.training.loss import perplexity
+from heedful.training.step import perplexity
 
 Number = int | float
 Point = tuple[Number, Number]

@@ -7,10 +7,10 @@ from heedful.data.corpus import CleaningReport
 from heedful.data.prepare import PreparedCorpus
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
-from heedful.runs.plan import Plan
+from heedful.runs.recipe import Recipe
 from heedful.storage.folder import ModelFolder
-from heedful.training.loss import perplexity
-from heedful.training.trainer import Step
+from heedful.storage.provenance import Example
+from heedful.training.step import Step, perplexity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,20 @@ class Lesson:
     """What comes next of a training that has teachers."""
 
     about: Literal["forward", "backward", "translating", "model"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What was chosen, and what comes of it if the machine keeps its speed."""
+
+    recipe: Recipe
+    """With every choice made."""
+    preset: str
+    """The name of the size; empty where the recipe states sizes of its own."""
+    steps: int
+    passes: float
+    """Over the training pairs."""
+    num_pairs: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +82,14 @@ class Validation:
     def perplexity(self) -> float:
         """Of the target pieces."""
         return perplexity(self.loss)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """What the model makes of some validation sentences, the same ones at every validation."""
+
+    step: int
+    found: tuple[Example, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +140,23 @@ class Finished:
     folder: ModelFolder
     scores: list[Score]
     """On the validation pairs, by the search of the recipe."""
+    examples: tuple[Example, ...] = ()
+    """Of these pairs, by the same."""
     num_averaged: int
     stopped_early: bool
     seconds: float
     """Spent training, over all the times it was taken up; of a run by minutes, on all of it."""
 
 
-Event = Lesson | Prepared | Plan | Started | Step | Validation | WentBack | RolledBack | Finished
+Event = (
+    Lesson
+    | Prepared
+    | Plan
+    | Started
+    | Step
+    | Validation
+    | Examples
+    | WentBack
+    | RolledBack
+    | Finished
+)

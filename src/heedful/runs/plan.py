@@ -13,6 +13,7 @@ from heedful.errors import TooShortError
 from heedful.model.config import SIZE_NAMES
 from heedful.model.transformer import Transformer
 from heedful.runs.budget import Stopwatch
+from heedful.runs.events import Plan
 from heedful.runs.recipe import Recipe
 from heedful.runs.validate import BEAM_COST, BLEU_SENTENCES
 from heedful.training.schedule import peak_rate
@@ -69,20 +70,6 @@ class Size:
     num_parameters: int
     pieces_per_second: float
     pieces_per_step: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What was chosen, and what comes of it if the machine keeps its speed."""
-
-    recipe: Recipe
-    """With every choice made."""
-    preset: str
-    """The name of the size; empty where the recipe states sizes of its own."""
-    steps: int
-    passes: float
-    """Over the training pairs."""
-    num_pairs: int
 
 
 def open_choices(recipe: Recipe) -> set[tuple[str, str]]:

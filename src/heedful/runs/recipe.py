@@ -4,7 +4,7 @@ import json
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 from heedful.data.corpus import CleaningConfig
 from heedful.data.prepare import DataConfig
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.errors import ConfigError, near_miss
+from heedful.errors import ConfigError, near_miss, refuse_other_type
 from heedful.model.config import PRESETS, SIZE_NAMES, ModelConfig, preset
 from heedful.text.tokenizer import TokenizerConfig
 from heedful.training.config import TrainingConfig
@@ -43,6 +43,7 @@ class Recipe:
 
     def within(self, minutes: int | float) -> "Recipe":
         """Return the same recipe with so many minutes to spend in place of a number of steps."""
+        refuse_other_type("minutes", minutes, float)
         training = replace(self.training, steps=0, minutes=float(minutes))
         return replace(self, training=training, stated=self.stated | {("training", "minutes")})
 
@@ -71,17 +72,21 @@ def known_recipes() -> list[str]:
     return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".toml"))
 
 
-def load_recipe(name: str = DEFAULT, **data: str) -> Recipe:
+def load_recipe(name: str | Path = DEFAULT, **data: str | Path) -> Recipe:
     """Read a recipe by name or path; `data` names files in place of those in the recipe.
 
     A recipe states what differs from the one it names as `recipe`, or else from the default,
     which in turn states what differs from the paper.
     """
-    layers = _read_layers(name)
+    refuse_other_type("the name of a recipe", name, str, Path)
+    for key, value in data.items():
+        refuse_other_type(key, value, str, Path)
+    _refuse_unknown(data, {field.name for field in fields(DataConfig)}, "load_recipe")
+    layers = _read_layers(name := str(name))
     sections: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
     for layer in layers.values():
         sections = _laid_over(sections, layer)
-    given = {key: value for key, value in data.items() if value}
+    given = {key: str(value) for key, value in data.items() if value}
     for one, other in ("source", "target"), ("valid_source", "valid_target"):
         if one in given:
             sections["data"].pop(other, None)  # which belongs to the file in the recipe

@@ -12,7 +12,8 @@ from heedful.runs.state import RunState
 from heedful.storage.checkpoint import Checkpoints, TrainingState
 from heedful.storage.folder import ModelFolder
 from heedful.training.divergence import LOWEST_RATE_SCALE
-from heedful.training.trainer import Step, Trainer
+from heedful.training.step import Step
+from heedful.training.trainer import Trainer
 
 
 def untrained_model(recipe: Recipe, vocab_size: int) -> Transformer:

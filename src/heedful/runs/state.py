@@ -8,7 +8,7 @@ from heedful.evaluation import Score
 from heedful.runs.events import Validation
 from heedful.training.config import TrainingConfig
 from heedful.training.divergence import LossWatch
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 
 
 @dataclass

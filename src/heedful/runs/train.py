@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from heedful.errors import refuse_other_type
 from heedful.machine.memory import keep_freed_memory
 from heedful.machine.processes import ALONE, Processes
 from heedful.runs.begin import enrol
@@ -20,7 +21,7 @@ from heedful.storage.folder import ModelFolder, held
 
 def train_model(
     recipe: Recipe,
-    out: Path,
+    out: str | Path,
     stop: threading.Event | None = None,
     processes: Processes = ALONE,
     stopwatch: Stopwatch | None = None,
@@ -31,7 +32,9 @@ def train_model(
     Of several processes, the first alone touches the folder and decides; all yield the events.
     The minutes of a recipe that has some are counted by `stopwatch`, or else from here on.
     """
-    folder = ModelFolder(out)
+    refuse_other_type("recipe", recipe, Recipe)
+    refuse_other_type("out", out, str, Path)
+    folder = ModelFolder(Path(out))
     session = Session(
         stop=stop or threading.Event(),
         processes=processes,
@@ -40,7 +43,7 @@ def train_model(
     keep_freed_memory()
     processes.by_first(enrol, folder, recipe, processes.device)
     with ExitStack() as until_done:
-        processes.by_first(lambda: until_done.enter_context(held(out)))
+        processes.by_first(lambda: until_done.enter_context(held(folder.path)))
         if recipe.training.teachers:
             yield from teach(recipe, folder, session)
             session = session.anew()

@@ -90,6 +90,15 @@ class Scored:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Example:
+    """A validation sentence, what the model makes of it, and what stands beside it in the files."""
+
+    source: str
+    translation: str
+    reference: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """All of `provenance.json`."""
 
@@ -105,3 +114,7 @@ class Provenance:
     """The validations on the way."""
     diagnoses: list[dict[str, object]] = field(default_factory=list)
     """What the doctor said."""
+    examples: list[Example] = field(default_factory=list)
+    """The same for every model of these files, so that one can compare."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes of what lies in the folder, by name."""

@@ -8,7 +8,7 @@ from heedful.errors import CorpusError
 from heedful.text.invisible import without_invisible
 from heedful.text.lines import read_lines
 from heedful.text.markup import take_out
-from heedful.text.normalise import normalise, refuse_halves
+from heedful.text.normalise import normalise, refuse_halves, refuse_no_text
 from heedful.text.spans import Span, find_copies
 from heedful.text.words import whole_words
 
@@ -18,6 +18,7 @@ class Glossary:
 
     def __init__(self, terms: Mapping[str, str]) -> None:
         for term in chain(*terms.items()):
+            refuse_no_text(term)
             refuse_halves(term)
         for source in terms:
             _refuse_what_is_not_read(source)

@@ -1,6 +1,7 @@
 """The one form in which text is compared, counted and cut into pieces."""
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from unicodedata import combining, normalize
 
@@ -48,6 +49,12 @@ def refuse_no_text(text: object) -> None:
         raise CorpusError(
             f"{text!r:.60} is {type(text).__name__}, not str; give text, of bytes by .decode()"
         )
+
+
+def refuse_no_texts(name: str, texts: object) -> None:
+    """Refuse what does not hold several texts; one text would be taken for its letters."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise CorpusError(f"{name} must be texts, such as a list of str, got {texts!r:.60}")
 
 
 def refuse_halves(text: str) -> None:

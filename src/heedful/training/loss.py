@@ -1,6 +1,5 @@
 """Cross-entropy with label smoothing (section 5.4), without keeping the logits."""
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,11 +39,6 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
     cores = num_cores(next(model.parameters()).device)
     total = sum(side_by_side(surprise, batches, at_once=cores))
     return total / sum(batch.num_wanted for batch in batches)
-
-
-def perplexity(loss: float) -> float:
-    """Return e to the cross-entropy, infinite where that overflows."""
-    return math.exp(loss) if loss < 700 else math.inf
 
 
 def smoothed_cross_entropy(

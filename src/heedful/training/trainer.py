@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 import torch
@@ -12,29 +11,13 @@ from heedful.machine.processes import ALONE, Processes
 from heedful.model.batch import Batch
 from heedful.model.transformer import Transformer
 from heedful.training.config import TrainingConfig
-from heedful.training.loss import perplexity
 from heedful.training.muon import Muon
 from heedful.training.replicas import Replicas
 from heedful.training.schedule import linear_rate, noam_rate, peak_rate, timed_rate
+from heedful.training.step import Step, perplexity
 
 ADAM_BETAS = (0.9, 0.98)  # section 5.3
 ADAM_EPSILON = 1e-9  # section 5.3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """What one optimiser step did."""
-
-    number: int
-    loss: float
-    """Smoothed cross-entropy per target piece: what is made small."""
-    perplexity: float
-    """Of the target pieces, without smoothing."""
-    learning_rate: float
-    num_pieces: int
-    """Target pieces learned from, padding aside."""
-    seconds: float
-    """From asking for its batches to updated weights."""
 
 
 class Trainer:

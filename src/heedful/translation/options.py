@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypedDict
 
 from heedful.decoding.hypothesis import Sampling, SearchConfig
-from heedful.errors import ConfigError
+from heedful.errors import ConfigError, refuse_other_type
 from heedful.text.glossary import Glossary
 
 
@@ -30,12 +30,20 @@ class Options:
     """Tell word by word how sure it is and what it translates."""
 
     def __post_init__(self) -> None:
-        for name, number in ("the beam", self.beam_size or 1), ("n_best", self.n_best):
-            if self.sampling and number > 1:
-                raise ConfigError(
-                    f"sampling draws one translation, so {name} must be 1, got {number}; "
-                    "leave out one of the two"
-                )
+        refuse_other_type("beam_size", self.beam_size, int, None)
+        refuse_other_type("alpha", self.alpha, float, None)
+        refuse_other_type("n_best", self.n_best, int)
+        refuse_other_type("glossary", self.glossary, Mapping, Glossary, None)
+        refuse_other_type("prefix", self.prefix, str)
+        refuse_other_type("sampling", self.sampling, Sampling, None)
+        refuse_other_type("details", self.details, bool)
+        asked = {"beam_size": self.beam_size or 1, "n_best": self.n_best}
+        several = [f"{name} = {number}" for name, number in asked.items() if number > 1]
+        if self.sampling and several:
+            raise ConfigError(
+                "sampling (by temperature, top_k, top_p or seed) draws one translation, and takes "
+                f"no {' and no '.join(several)}; for another one, draw again with another seed"
+            )
 
     @cached_property
     def terms(self) -> Glossary:
