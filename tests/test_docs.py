@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 import heedful
 from heedful.__main__ import main
@@ -257,6 +258,37 @@ def test_every_dependency_is_pinned_exactly():
 
     assert {re.split(r"[<>=\[]", name)[0].lower() for name in wanted} <= pins.keys()
     assert not [name for name in wanted if "==" in name]  # what others need is theirs to choose
+
+
+def cut_cells(text: str) -> list[str]:
+    """Return the rows of tables of which something is not shown, as a `|` in them ends a cell."""
+    lines, cut = text.splitlines(), []
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    starts = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
+    for start in starts:
+        end = next(index for index in range(start, len(tokens)) if tokens[index].type == "tr_close")
+        shown = "".join(token.content for token in tokens[start:end] if token.type == "inline")
+        written = lines[tokens[start].map[0]]
+        if _letters(shown) != _letters(written):
+            cut.append(written)
+    return cut
+
+
+def _letters(row: str) -> str:
+    return re.sub(r"[\s|\\]", "", row)
+
+
+def test_a_table_whose_cells_are_cut_is_found():
+    table = "| a | b |\n|---|---|\n| 1 | `x\\|y` |\n| 2 | `x|y` |\n"
+
+    assert cut_cells(table) == ["| 2 | `x|y` |"]
+
+
+@pytest.mark.parametrize(
+    "document", [Path("README.md"), *(p.relative_to(ROOT) for p in (ROOT / "docs").rglob("*.md"))]
+)
+def test_no_cell_of_a_table_is_cut(document):
+    assert cut_cells((ROOT / document).read_text()) == []
 
 
 def test_documents_link_to_files_that_exist():

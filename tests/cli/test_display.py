@@ -3,21 +3,30 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pyte
 import pytest
 from rich.console import Console
 
 from heedful.cli.display import show
-from heedful.cli.terminal import score_lines
+from heedful.cli.terminal import say_scores
 from heedful.data.corpus import CleaningReport
 from heedful.data.prepare import PreparedCorpus
 from heedful.evaluation import Score
 from heedful.model.config import ModelConfig
-from heedful.runs.events import Finished, Prepared, RolledBack, Started, WentBack
-from heedful.runs.plan import Plan
+from heedful.runs.events import (
+    Examples,
+    Finished,
+    Plan,
+    Prepared,
+    RolledBack,
+    Started,
+    WentBack,
+)
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step
+from heedful.storage.provenance import Example
+from heedful.training.step import Step
 from tests.conftest import validation
 
 
@@ -39,18 +48,10 @@ def test_plain_lines_tell_the_run_when_nobody_watches(corpus, recipe_file, tmp_p
     assert "minutes; the model is the last checkpoint. On validation:" in text
 
 
-def test_a_terminal_gets_a_live_line(corpus, recipe_file, tmp_path):
-    text = shown(corpus, recipe_file, tmp_path / "model", terminal=True)
-
-    assert "\x1b" in text
-    bare = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", text)
-    assert re.search(r"\d/6 .*loss \d\.\d{3} ppl [\d.]+ [\d,]+ tokens/s rate \d", bare)
-
-
 @pytest.mark.slow
 def test_going_on_is_said(corpus, recipe_file, tmp_path):
     run = train_model(load_recipe(recipe_file, **corpus), tmp_path / "model")
-    for _ in range(6):  # Prepared, Started, two steps, Validation (saved), a step
+    for _ in range(7):  # Prepared, Started, two steps, Validation (saved), Examples, a step
         next(run)
     run.close()
 
@@ -134,16 +135,7 @@ def test_a_plan_is_told_in_a_line():
 
 def test_a_run_by_minutes_tells_what_is_left(monkeypatch):
     monkeypatch.setattr("heedful.cli.display.SECONDS_BETWEEN_LINES", -1.0)
-    started = Started(
-        folder=ModelFolder(Path("m")),
-        config=ModelConfig(vocab_size=9),
-        num_parameters=10,
-        step=0,
-        steps=0,
-        minutes=60.0,
-        seconds=600.0,
-        validations=(),
-    )
+    started = replace(STARTED, steps=0, minutes=60.0, seconds=600.0)
     step = Step(number=7, loss=2.0, perplexity=7.4, learning_rate=1.0, num_pieces=9, seconds=1.0)
     text = told(started, step, validation(7, is_best=True))
 
@@ -152,13 +144,103 @@ def test_a_run_by_minutes_tells_what_is_left(monkeypatch):
     assert text.replace("\n", " ").count("best yet") == 1
 
 
+def screen(width: int, *events) -> list[str]:
+    """Return what a terminal of that width shows of a run that is not over yet."""
+    file, picture = io.StringIO(), pyte.Screen(width, 40)
+    console = Console(file=file, force_terminal=True, width=width, height=40)
+
+    def watched():
+        yield from events
+        pyte.Stream(picture).feed(file.getvalue().replace("\n", "\r\n"))
+        yield FINISHED
+
+    show(watched(), console)
+    return [line.rstrip() for line in picture.display if line.strip()]
+
+
+STARTED = Started(
+    folder=ModelFolder(Path("m")),
+    config=ModelConfig(vocab_size=9),
+    num_parameters=10,
+    step=0,
+    steps=200_000,
+    minutes=0.0,
+    seconds=0.0,
+    validations=(),
+)
+STEP = Step(
+    number=123_456,
+    loss=3.1234,
+    perplexity=12.3,
+    learning_rate=1e-3,
+    num_pieces=12_345,
+    seconds=1.0,
+)
+LONG = Example(source="a b " * 50, translation="A B " * 50, reference="A B " * 50)
+EXAMPLES = Examples(
+    step=123_456, found=(Example(source="Hi\x1b[2J!", translation="Salut !", reference="?"), LONG)
+)
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_the_live_display_is_whole_time_left_and_quality_first(width):
+    *_, above, below = screen(width, STARTED, STEP, validation(123_000))
+
+    assert re.fullmatch(r"21:15:44 left  [━╸╺]+  BLEU 20\.0, perplexity 7\.39", above)
+    assert len(above) == width
+    assert below == "step 123,456 of 200,000  loss 3.123  12,345 tokens/s  rate 1.0e-03"
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_a_validation_is_a_line_and_its_examples_two_each_and_the_signature_is_said_once(width):
+    lines = screen(
+        width,
+        *(STARTED, validation(123_000, is_best=True), EXAMPLES),
+        *(STEP, validation(123_400), EXAMPLES),
+    )
+
+    assert sum("tok:13a" in line for line in lines) == 1
+    at = lines.index("step 123,400: BLEU 20.0, validation perplexity 7.39")
+    assert "step 123,000: BLEU 20.0, validation perplexity 7.39, best yet" in lines
+    assert lines[at + 1 : at + 3] == ["  Hi\\x1b[2J!", "   -> Salut !"]
+    assert [len(line) for line in lines[at + 3 : at + 5]] == [width, width]
+    assert all(line.endswith("…") for line in lines[at + 3 : at + 5])
+    assert lines[at + 5].startswith("21:15:44 left")
+
+
+def test_before_the_first_validation_nothing_is_said_of_quality():
+    *_, above, _ = screen(80, STEP, STARTED)
+
+    assert above.endswith("not validated yet")
+
+
+def test_a_run_that_goes_on_knows_its_last_validation():
+    *_, above, _ = screen(80, STEP, replace(STARTED, validations=(validation(100),)))
+
+    assert above.endswith("BLEU 20.0, perplexity 7.39")
+
+
 def test_a_run_that_does_not_finish_is_a_bug():
     with pytest.raises(AssertionError, match="a run ends with Finished"):
         show([], Console(file=io.StringIO()))
 
 
-def test_every_score_line_carries_its_signature():
-    (line,) = score_lines([Score("BLEU", 12.3, "nrefs:1|tok:13a")])
+def scores_told(**options) -> list[str]:
+    console = Console(file=io.StringIO(), **options)
+    signature = "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0"
+    say_scores(console, [Score("TER", 12.3, signature)])
+    return console.file.getvalue().splitlines()
 
-    assert "12.30" in line
-    assert "nrefs:1|tok:13a" in line
+
+def test_every_score_is_a_line_with_its_signature_whatever_reads_it():
+    (line,) = scores_told()
+
+    assert re.fullmatch(r"TER +12\.30  nrefs:1\|.*\|version:2\.6\.0 *", line)
+
+
+def test_a_narrow_terminal_folds_signatures_beside_the_scores():
+    first, second = scores_told(force_terminal=True, no_color=True, width=60)
+
+    assert "12.30" in first
+    assert len(re.sub(r"\x1b\[\d*m", "", first).rstrip()) <= 60
+    assert re.sub(r"\x1b\[\d*m", "", second).startswith(" " * 10)

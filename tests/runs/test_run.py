@@ -8,23 +8,23 @@ import torch
 import heedful
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StorageError
 from heedful.runs.budget import Stopwatch
-from heedful.runs.events import Finished, Prepared, Started, Validation
+from heedful.runs.events import Examples, Finished, Prepared, Started, Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.checkpoint import Checkpoints, load_model
 from heedful.storage.outputs import mark
 from heedful.training.averaging import running_means
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 
 
 def test_a_run_is_told_as_a_sequence_of_events(corpus, recipe_file, tmp_path):
     events = list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
 
     assert [type(event) for event in events] == [
-        Prepared, Started, *[Step, Step, Validation] * 3, Finished,
+        Prepared, Started, *[Step, Step, Validation, Examples] * 3, Finished,
     ]  # fmt: skip
     assert [event.number for event in events if isinstance(event, Step)] == [1, 2, 3, 4, 5, 6]
-    for *steps, validation in (events[at : at + 3] for at in (2, 5, 8)):  # of these alone
+    for *steps, validation in (events[at : at + 3] for at in (2, 6, 10)):  # of these alone
         num_pieces = sum(step.num_pieces for step in steps)
         surprise = sum(step.num_pieces * math.log(step.perplexity) for step in steps)
         assert validation.train_loss == pytest.approx(surprise / num_pieces)

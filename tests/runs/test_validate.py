@@ -4,9 +4,13 @@ import pytest
 
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.hypothesis import SearchConfig
+from heedful.runs.events import Examples
 from heedful.runs.recipe import load_recipe
-from heedful.runs.validate import Validator
+from heedful.runs.train import train_model
+from heedful.runs.validate import BLEU_SENTENCES, Validator, examples_of
 from heedful.storage.checkpoint import load_model
+
+FORTY = "a sentence of about forty characters, ok"
 
 
 @pytest.fixture
@@ -50,3 +54,55 @@ def test_translations_are_compared_with_their_references(validator, monkeypatch)
     assert (found.num_distinct, found.num_distinct_references) == (2, 2)
     assert found.length_ratio == pytest.approx((9 + 3 + 3) / 27)
     assert 0 < found.bleu.value < 100
+
+
+def shown(*pairs: tuple[str, str]) -> list[str]:
+    translations = [f"{source}!" for source, _ in pairs]
+    found = examples_of(pairs, translations)
+    assert all(it.translation == f"{it.source}!" for it in found)
+    return [it.source for it in found]
+
+
+def test_examples_are_neither_the_shortest_nor_the_longest():
+    pairs = [
+        ("short", "x"),
+        ("first", FORTY),
+        ("long", 5 * FORTY),
+        ("second", f"{FORTY}."),
+        ("t", FORTY[:-3]),
+    ]
+
+    assert shown(*pairs) == ["first", "second", "t"]
+
+
+def test_what_stays_the_same_is_no_example_where_there_is_another():
+    assert shown((FORTY, FORTY), ("a", "b"), ("c", "d"), ("e", "f")) == ["a", "c", "e"]
+
+
+def test_one_pair_is_one_example_however_often_it_comes():
+    assert shown(("a", FORTY), ("a", FORTY), ("b", "c")) == ["a", "b"]
+
+
+def test_examples_are_of_the_sentences_that_bleu_is_measured_on():
+    pairs = [(f"{n}", "x") for n in range(BLEU_SENTENCES)] + [("late", FORTY)]
+
+    assert shown(*pairs) == ["0", "1", "2"]
+
+
+def test_the_same_two_are_shown_at_every_validation_and_with_one_more_at_the_end(
+    corpus, recipe_file, tmp_path
+):
+    events = list(train_model(load_recipe(recipe_file, **corpus), tmp_path / "model"))
+
+    told = [event for event in events if isinstance(event, Examples)]
+    sources = [[example.source for example in event.found] for event in told]
+    finished = events[-1]
+    assert [event.step for event in told] == [2, 4, 6]
+    assert [len(set(pair)) for pair in sources] == [2, 2, 2]
+    assert sources[0] == sources[1] == sources[2]
+    assert [example.source for example in finished.examples][:2] == sources[0]
+    assert len(finished.examples) == 3
+    assert finished.folder.provenance().examples == list(finished.examples)
+    held_out = finished.folder.corpus / "valid.tsv"
+    pairs = {tuple(line.split("\t")) for line in held_out.read_text().splitlines()}
+    assert {(it.source, it.reference) for it in finished.examples} <= pairs

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from heedful.cli.info import info_table
+from heedful.cli.info import info_table, tell_worth
 from heedful.errors import HeedfulError, ModelFolderError, printable
+from heedful.storage.checksums import Comparison
 from heedful.storage.documents import read_document
 from heedful.storage.folder import ModelFolder
 from heedful.storage.provenance import Provenance
@@ -61,9 +62,10 @@ def test_whatever_a_file_holds_it_is_read_or_refused_in_a_line(
     shown, refused = io.StringIO(), ""
 
     try:
-        table = info_table(folder.config(), folder.provenance())
+        console = Console(file=shown, force_terminal=True, color_system=None, width=200)
+        console.print(info_table(folder.config(), folder.provenance(), Comparison()))
+        tell_worth(folder, console)
         folder.alignment_head(folder.config())
-        Console(file=shown, force_terminal=True, color_system=None, width=200).print(table)
     except HeedfulError as error:
         refused = str(error)
 

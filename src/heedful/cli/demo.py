@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from heedful.cli.display import show
-from heedful.cli.terminal import say, score_lines
+from heedful.cli.info import tell_worth
+from heedful.cli.terminal import say, say_scores
 from heedful.data.embedded import Pair, generate
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.errors import ModelFolderError
@@ -38,6 +39,7 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
         recipe = load_recipe(RECIPE, **data, from_language="en", to_language=locale)
         run = train_model(recipe, model, stop)
         finished = show(attend(run), console)
+    tell_worth(finished.folder, console)
     translator = load(finished.folder.path)
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
@@ -59,7 +61,7 @@ def _score(translator: Translator, test: Sequence[Pair], console: Console) -> No
     sources, references = zip(*test, strict=True)
     translations = translator.translate(sources)
     console.rule(f"{len(test)} held-out items, none of them in training", align="left")
-    say(console, *score_lines(evaluate([t.text for t in translations], references)))
+    say_scores(console, evaluate([t.text for t in translations], references))
 
 
 def _translate_some(translator: Translator, test: Sequence[Pair], console: Console) -> None:

@@ -2,27 +2,32 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from datetime import timedelta
-from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
-from heedful.cli.terminal import say, score_lines
+from heedful.cli.terminal import say_example, say_scores, tell
+from heedful.evaluation import Score
 from heedful.runs.doctor import Diagnosis
 from heedful.runs.events import (
     Event,
+    Examples,
     Finished,
     Lesson,
+    Plan,
     Prepared,
     RolledBack,
     Started,
     Validation,
     WentBack,
 )
-from heedful.runs.plan import Plan
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 
 _LESSONS = {
     "forward": "First a teacher that translates from source to target",
@@ -36,45 +41,91 @@ _MEMORY = 0.95  # of the running mean that the speed is shown as
 
 def show(events: Iterable[Event | Diagnosis], console: Console) -> Finished:
     """Show a run to its end and return how it ended."""
-    with _progress(console) as progress:
-        speed, course, last_line = _Speed(), _Course(), time.monotonic()
-        finished: Finished | None = None
-        task = progress.add_task("training", total=None, visible=False, **_nothing_yet())
+    display = _Display(console)
+    finished: Finished | None = None
+    live = Live(display, console=console, transient=True)
+    with live if console.is_terminal else nullcontext():
         for event in events:
-            match event:
-                case Step():
-                    speed.add(event)
-                    progress.update(
-                        task,
-                        completed=course.done(event.number),
-                        step=course.step(event.number, "/"),
-                        **_columns(event, speed),
-                    )
-                    is_due = time.monotonic() - last_line > SECONDS_BETWEEN_LINES
-                    if is_due and not console.is_terminal:
-                        say(console, _step_line(event, speed, course))
-                        last_line = time.monotonic()
-                case Started():
-                    course = _Course(event.steps, event.minutes, event.seconds)
-                    progress.update(
-                        task,
-                        total=course.total,
-                        completed=course.done(event.step),
-                        visible=console.is_terminal,
-                    )
-                    say(console, _started_line(event))
-                case Finished():
-                    progress.update(task, visible=False)
-                    say(console, *_finished_lines(event))
-                    finished = event
-                case Validation():
-                    say(console, _validation_line(event))
-                case Lesson() | Prepared() | Plan() | WentBack() | RolledBack():
-                    say(console, _line(event))
-                case Diagnosis():
-                    say(console, *_diagnosis_lines(event))
+            display.tell(event)
+            if isinstance(event, Finished):
+                finished = event
     assert finished, "a run ends with Finished"
     return finished
+
+
+class _Display:
+    """What is said of a run, and what is known of it now."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._last_line = console, time.monotonic()
+        self._course, self._speed = _Course(), _Speed()
+        self._step: Step | None = None
+        self._validation: Validation | None = None
+        self._has_signature = False
+
+    def tell(self, event: Event | Diagnosis) -> None:
+        """Take an event down, and say what there is to say of it."""
+        match event:
+            case Step():
+                self._take_step(event)
+            case Validation():
+                self._say_signature(event.bleu)
+                self._validation = event
+                tell(self._console, _validation_line(event))
+            case Examples():
+                for example in event.found:
+                    say_example(self._console, example)
+            case Started():
+                self._course = _Course(event.steps, event.minutes, event.seconds)
+                self._validation = event.validations[-1] if event.validations else None
+                tell(self._console, _started_line(event))
+            case Finished():
+                self._step = None
+                tell(self._console, _finished_line(event))
+                say_scores(self._console, event.scores)
+            case Lesson() | Prepared() | Plan() | WentBack() | RolledBack():
+                self._step = None
+                tell(self._console, _line(event))
+            case Diagnosis():
+                tell(self._console, *_diagnosis_lines(event))
+
+    def __rich__(self) -> RenderableType:
+        """Tell how far it is: time left and quality first, all of it whole at 80 columns."""
+        if not (step := self._step):
+            return Group()
+        course, number = self._course, step.number
+        bar = ProgressBar(total=course.total, completed=course.done(number))
+        above = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        for column in ({"no_wrap": True}, {"ratio": 1}, {"no_wrap": True}):
+            above.add_column(**column)
+        left = f"{course.left(number, self._speed)} left"
+        above.add_row(Text(left, "bold"), bar, _quality(self._validation))
+        columns = _columns(step, self._speed)
+        below = (
+            f"step {course.step(number, ' of ')}  loss {columns['loss']}  "
+            f"{columns['speed']} tokens/s  rate {columns['rate']}"
+        )
+        return Group(above, Text(below, "dim", no_wrap=True, overflow="ellipsis"))
+
+    def _take_step(self, step: Step) -> None:
+        self._step = step
+        self._speed.add(step)
+        is_due = time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES
+        if is_due and not self._console.is_terminal:
+            tell(self._console, _step_line(step, self._speed, self._course))
+            self._last_line = time.monotonic()
+
+    def _say_signature(self, bleu: Score) -> None:
+        """Say once how BLEU is computed on the way."""
+        if not self._has_signature:
+            tell(self._console, f"[dim]BLEU on the way: greedy search, {bleu.signature}[/dim]")
+            self._has_signature = True
+
+
+def _quality(validation: Validation | None) -> str:
+    if not validation:
+        return "not validated yet"
+    return f"BLEU {validation.bleu.value:.1f}, perplexity {validation.perplexity:.2f}"
 
 
 class _Course:
@@ -118,26 +169,7 @@ class _Speed:
         return f"{self.pieces / self.seconds:,.0f}"
 
 
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("step {task.fields[step]}"),
-        BarColumn(bar_width=10),
-        TextColumn("loss {task.fields[loss]}"),
-        TextColumn("ppl {task.fields[perplexity]}"),
-        TextColumn("{task.fields[speed]} tokens/s"),
-        TextColumn("rate {task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-
-def _nothing_yet() -> dict[str, Any]:
-    return dict.fromkeys(("step", "loss", "perplexity", "speed", "rate"), "-")
-
-
-def _columns(step: Step, speed: _Speed) -> dict[str, Any]:
+def _columns(step: Step, speed: _Speed) -> dict[str, str]:
     return {
         "loss": f"{step.loss:.3f}",
         "perplexity": f"{step.perplexity:.2f}",
@@ -172,10 +204,10 @@ def _length(started: Started) -> str:
 
 
 def _validation_line(validation: Validation) -> str:
-    star = " [green]best yet[/green]" if validation.is_best else ""
+    star = ", [green]best yet[/green]" if validation.is_best else ""
     return (
-        f"step {validation.step:,}: validation perplexity {validation.perplexity:.2f}, "
-        f"BLEU {validation.bleu.value:.1f} [dim]({validation.bleu.signature})[/dim]{star}"
+        f"step {validation.step:,}: BLEU {validation.bleu.value:.1f}, "
+        f"validation perplexity {validation.perplexity:.2f}{star}"
     )
 
 
@@ -228,13 +260,12 @@ def _diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"[yellow]  {escape(diagnosis.meaning)}. {escape(diagnosis.advice)}[/yellow]"
 
 
-def _finished_lines(finished: Finished) -> Iterator[str]:
+def _finished_line(finished: Finished) -> str:
     early = ", stopped early," if finished.stopped_early else ""
     one = "checkpoint that validated best" if finished.stopped_early else "last checkpoint"
     several = f"mean of the last {finished.num_averaged} checkpoints"
     model = several if finished.num_averaged > 1 else one
-    yield (
+    return (
         f"Trained{early} in {finished.seconds / 60:.1f} minutes; the model is the {model}. "
         "On validation:"
     )
-    yield from score_lines(finished.scores)

@@ -1,17 +1,39 @@
-"""What `heedful info` tells of a model folder."""
+"""What `heedful info` tells of a model folder, and what training says of it when it ends."""
 
 from dataclasses import asdict
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from heedful.cli.terminal import say_example
 from heedful.errors import printable
 from heedful.model.config import ModelConfig
-from heedful.storage.card import languages, minutes
+from heedful.storage.card import file_rows, languages, minutes
+from heedful.storage.checksums import Comparison
+from heedful.storage.folder import ModelFolder
 from heedful.storage.provenance import Provenance
+from heedful.storage.verdict import verdict
 
 
-def info_table(config: ModelConfig, provenance: Provenance) -> Table:
+def tell_worth(folder: ModelFolder, console: Console) -> None:
+    """Say what a model is good for, and what lies in its folder."""
+    provenance = folder.provenance()
+    console.print(
+        f"Verdict (languages: {languages(provenance.data)}): {verdict(provenance)}.",
+        style="bold",
+        highlight=False,
+        markup=False,
+    )
+    if provenance.examples:
+        console.print("Validation sentences, not chosen by how they came out:")
+        for example in provenance.examples:
+            say_example(console, example, with_reference=True)
+    console.print("Files:")
+    console.print(_file_table(folder), highlight=False)
+
+
+def info_table(config: ModelConfig, provenance: Provenance, comparison: Comparison) -> Table:
     """Lay out sizes, data, training and scores; what a file says is shown as it is spelt."""
     data, training, versions = provenance.data, provenance.training, provenance.versions
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -30,10 +52,22 @@ def info_table(config: ModelConfig, provenance: Provenance) -> Table:
         f"{provenance.machine.threads} threads, seed {training.seed}",
         "made": f"{provenance.created} by heedful {versions.heedful}, torch {versions.torch}",
         "search": ", ".join(f"{name} {it}" for name, it in asdict(provenance.search).items()),
+        "checksums": str(comparison),
     }
     for name, value in rows.items():
         table.add_row(name, escape(printable(value)))
     for score in provenance.scores:
         signature = escape(printable(score.signature))
         table.add_row(escape(printable(score.name)), f"{score.value:.2f} [dim]{signature}[/dim]")
+    return table
+
+
+def _file_table(folder: ModelFolder) -> Table:
+    sizes = folder.sizes()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column()
+    for name, size, about in file_rows(sizes):
+        table.add_row(f"  {name}", size, about)
     return table

@@ -22,12 +22,14 @@ from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
 from heedful.runs.events import Finished, Validation
 from heedful.runs.recipe import Recipe
+from heedful.runs.validate import examples_of
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
 from heedful.storage.checksums import write_checksums
 from heedful.storage.folder import ModelFolder
 from heedful.storage.provenance import (
     Data,
+    Example,
     Machine,
     Provenance,
     Scored,
@@ -66,7 +68,7 @@ def mean_of_best(
 
 def write_model(
     folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, search: SearchConfig
-) -> list[Score]:
+) -> tuple[list[Score], list[Example]]:
     """Write all that translating needs; return how well it does on the validation pairs."""
     tokenizer = corpus.tokenizer
     save_model(folder, model)
@@ -81,9 +83,10 @@ def write_model(
     if can_compute(model.config):
         export_ctranslate2(folder)
         engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
-    sources, references = zip(*corpus.valid_pairs(), strict=True)
-    translations = Translator(tokenizer, engine, search, habits).translate(sources)
-    return evaluate([translation.text for translation in translations], references)
+    sources, references = zip(*(pairs := corpus.valid_pairs()), strict=True)
+    translator = Translator(tokenizer, engine, search, habits)
+    translations = [translation.text for translation in translator.translate(sources)]
+    return evaluate(translations, references), examples_of(pairs, translations)
 
 
 def write_record(
@@ -125,6 +128,8 @@ def write_record(
         scores=[Scored(**asdict(score)) for score in finished.scores],
         history=[asdict(validation) for validation in history],
         diagnoses=finished.folder.diagnoses(),
+        examples=list(finished.examples),
+        sizes=finished.folder.sizes(),
     )
     write_atomically(finished.folder.card_file, model_card(provenance))
     document = json.dumps(asdict(provenance), indent=2) + "\n"

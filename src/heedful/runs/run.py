@@ -11,6 +11,7 @@ from heedful.runs.budget import AIM, LARGEST_RESERVE, part_over
 from heedful.runs.curves import write_curves
 from heedful.runs.events import (
     Event,
+    Examples,
     Finished,
     Prepared,
     Started,
@@ -23,7 +24,8 @@ from heedful.runs.session import Session
 from heedful.runs.state import RunState, Stretch
 from heedful.runs.validate import Validator
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step, Trainer
+from heedful.training.step import Step
+from heedful.training.trainer import Trainer
 
 _LONGEST_STRETCH = 0.4  # of the time, without a validation
 
@@ -142,14 +144,14 @@ class _Run:
         end = AIM * 60 * self.config.own_minutes - self.state.reserve
         return part_over(self.stopwatch.seconds, began=self.state.began, end=end)
 
-    def _validate_and_save(self, step: Step) -> Iterator[Validation]:
+    def _validate_and_save(self, step: Step) -> Iterator[Event]:
         began = self.stopwatch.seconds
         loss = self.processes.by_first(self.validator.loss)
         if not math.isfinite(loss):
             self.state.watch.add(loss)
             return
         searching = self.stopwatch.seconds
-        validation = self.processes.by_first(self._validation, step, loss)
+        validation, examples = self.processes.by_first(self._validation, step, loss)
         needed = self.validator.ending_seconds(
             validating=self.stopwatch.seconds - began,
             searching=self.stopwatch.seconds - searching,
@@ -161,10 +163,11 @@ class _Run:
         self.processes.by_first(self._save)
         self._look_at_the_clock()
         yield validation
+        yield examples
 
-    def _validation(self, step: Step, loss: float) -> Validation:
+    def _validation(self, step: Step, loss: float) -> tuple[Validation, Examples]:
         found, stretch, history = self.validator.search(), self.state.stretch, self.state.history
-        return Validation(
+        validation = Validation(
             step=step.number,
             loss=loss,
             bleu=found.bleu,
@@ -179,6 +182,7 @@ class _Run:
             progress=self._progress(),
             seconds=round(self.stopwatch.seconds, 1),
         )
+        return validation, Examples(step=step.number, found=tuple(found.examples))
 
     def _save(self) -> None:
         self.saved.save(self.state)
@@ -206,9 +210,11 @@ class _Run:
     def _finish(self) -> Finished:
         steps = self.state.averaged_steps(self.config)
         num_averaged = mean_of_best(self.model, self.saved.checkpoints, steps, self.validator.loss)
+        scores, examples = write_model(self.folder, self.model, self.corpus, self.recipe.search)
         finished = Finished(
             folder=self.folder,
-            scores=write_model(self.folder, self.model, self.corpus, self.recipe.search),
+            scores=scores,
+            examples=tuple(examples),
             num_averaged=num_averaged,
             stopped_early=not self._is_at_the_end(),
             seconds=self.stopwatch.seconds if self.config.minutes else self.state.seconds,

@@ -107,6 +107,13 @@ class ModelFolder:
             return Habits()
         return read_whole_record(Habits, self.habits_file)
 
+    def sizes(self) -> dict[str, int]:
+        """Tell how many bytes each thing in it has; a folder's name ends with a slash."""
+        return {
+            f"{path.name}/" if path.is_dir() else path.name: _num_bytes(path)
+            for path in sorted(self.path.iterdir())
+        }
+
     def diagnoses(self) -> list[dict[str, Any]]:
         """Read what the doctor said during training, if there was one and anything to say."""
         if not self.diagnoses_file.exists():
@@ -121,6 +128,10 @@ class ModelFolder:
         return diagnoses
 
     def _require(self, path: Path) -> None:
+        if os.path.isfile(self.path):
+            raise ModelFolderError(
+                f"{self.path} is a file and no model folder; if it was packed: unzip {self.path}"
+            )
         if not os.path.isdir(self.path):  # which is no error for a path that cannot be
             raise ModelFolderError(f"{self.path}: no such model folder; check the path")
         if not path.exists():
@@ -165,3 +176,8 @@ def _tidy(folder: ModelFolder) -> None:
         with suppress(OSError):
             folder.training.rmdir()
             folder.path.rmdir()
+
+
+def _num_bytes(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
