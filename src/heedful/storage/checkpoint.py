@@ -37,7 +37,10 @@ def load_model(folder: ModelFolder) -> Transformer:
     """Read a trained network, ready to translate."""
     config = folder.config()
     if not folder.weights_file.is_file():
-        raise ModelFolderError(f"{folder.path} has no {folder.weights_file.name}; copy it again")
+        raise ModelFolderError(
+            f"{folder.path} has no {folder.weights_file.name}; copy it again, or, if it was "
+            "packed, pack it --with-weights"
+        )
     if _shapes(config) != _saved_shapes(folder.weights_file):  # before any memory is asked for
         raise ModelFolderError(
             f"{folder.weights_file}: the weights do not fit {folder.config_file.name}; "

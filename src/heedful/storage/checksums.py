@@ -20,11 +20,48 @@ class Checksums:
     files: dict[str, str]
 
 
-def write_checksums(folder: ModelFolder) -> None:
-    """Note which files were made together."""
-    files = {_name(folder, path): _digest(path) for path in _files(folder)}
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Of the files of a folder with what was noted of them."""
+
+    num_same: int = 0
+    gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{self.num_same} files are as they were made"] if self.num_same else []
+        for what, names in (("gone", self.gone), ("changed", self.changed)):
+            parts += [f"{what}: {', '.join(names)}"] if names else []
+        return "; ".join(parts) or "none to check by"
+
+    def refuse_changed(self, folder: ModelFolder) -> None:
+        """Refuse a folder in which a file is not what it was."""
+        if self.changed:
+            raise ModelFolderError(
+                f"{folder.path}: not as it was made: {', '.join(self.changed)} is damaged, or was "
+                "changed by hand; copy the folder again"
+            )
+
+
+def write_checksums(folder: ModelFolder, *, of_all: bool = False) -> None:
+    """Note which files were made together: those that translating reads, or all there are."""
+    paths = _all_files(folder) if of_all else _files(folder)
+    files = {_name(folder, path): _digest(path) for path in paths}
     document = asdict(Checksums(files=files))
     write_atomically(folder.checksums_file, json.dumps(document, indent=2) + "\n")
+
+
+def compare(folder: ModelFolder) -> Comparison:
+    """Look at every file that was noted, whether it is still the same."""
+    if not folder.checksums_file.exists():
+        return Comparison()
+    known = read_whole_record(Checksums, folder.checksums_file).files
+    found = {name: _digest_within(folder, name) for name in known}
+    return Comparison(
+        num_same=sum(found[name] == digest for name, digest in known.items()),
+        gone=tuple(name for name in known if not found[name]),
+        changed=tuple(name for name in known if found[name] not in ("", known[name])),
+    )
 
 
 def refuse_mixed(folder: ModelFolder, *, engine: str) -> None:
@@ -53,6 +90,21 @@ def _files(folder: ModelFolder) -> Iterable[Path]:
         folder.habits_file,
     )
     return [path for path in (*whole, *_exported(folder)) if path.is_file()]
+
+
+def _all_files(folder: ModelFolder) -> Iterable[Path]:
+    paths = sorted(folder.path.rglob("*"))
+    return [path for path in paths if path.is_file() and path != folder.checksums_file]
+
+
+def _digest_within(folder: ModelFolder, name: str) -> str:
+    """Return the digest of a file by its name in the folder, or nothing where there is none."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise ModelFolderError(
+            f"{folder.checksums_file}: {name!r} is no file of a model folder; copy the folder again"
+        )
+    path = folder.path / name
+    return _digest(path) if path.is_file() else ""
 
 
 def _exported(folder: ModelFolder) -> list[Path]:

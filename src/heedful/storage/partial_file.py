@@ -40,8 +40,8 @@ class PartialFile:
         """Inputs of which the output is written."""
 
     @contextmanager
-    def begun(self, *, resume: bool = False, note_every: int = 1) -> Iterator[None]:
-        """Write to it in a block that ends with the file in its place.
+    def begun(self, *, resume: bool = False, note_every: int = 1) -> Iterator[BinaryIO]:
+        """Write to it in a block that ends with the file in its place, by `write` or as it is.
 
         With `resume` it goes on with what an earlier run has done. Notes are taken after a
         multiple of `note_every` inputs. An error of ours leaves nothing behind; whatever else
@@ -54,7 +54,7 @@ class PartialFile:
                 try:
                     with self._opened(done) as self._file:
                         self.note()
-                        yield
+                        yield self._file
                         put_in_place(self._file, self._partial, self.path)
                 except BaseException as error:
                     if not self._is_kept(error):

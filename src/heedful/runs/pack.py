@@ -1,0 +1,163 @@
+"""A model in one file, to be given away: without the text that it was made from."""
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo, is_zipfile
+
+from heedful.data.prepare import DataConfig
+from heedful.errors import ConfigError, ModelFolderError, StorageError
+from heedful.runs.recipe import load_recipe
+from heedful.storage.card import model_card
+from heedful.storage.checksums import compare, write_checksums
+from heedful.storage.folder import ModelFolder
+from heedful.storage.outputs import becomes_a_file, real_output, refuse_foreign
+from heedful.storage.partial_file import PartialFile
+from heedful.storage.provenance import Provenance
+
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same model packs into the same bytes
+_FOR_ALL_TO_READ = (stat.S_IFREG | 0o644) << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packed:
+    """What was written."""
+
+    path: Path
+    num_bytes: int
+    is_card_as_it_was: bool
+    """Whether the card is not what we write, so that it may show anything."""
+
+
+def pack(
+    folder: ModelFolder, output: Path, *, with_weights: bool = False, with_examples: bool = False
+) -> Packed:
+    """Write what translating needs of a model folder into a zip file.
+
+    Nothing in it is a sentence of the corpus, unless `with_examples` keeps those that the card
+    shows, and nothing says in which folders the files lay.
+    """
+    compare(folder).refuse_changed(folder)
+    provenance = folder.provenance()
+    output = real_output(output, [folder.path])
+    if not becomes_a_file(output):
+        raise ConfigError(f"{output} is no file; name a file to write, such as model.zip")
+    is_own_card = folder.card_file.exists() and _text(folder.card_file) != model_card(provenance)
+    try:
+        with TemporaryDirectory() as temporary:
+            packed = ModelFolder(Path(temporary))
+            _copy(folder, packed, with_weights=with_weights or not folder.ctranslate2.is_dir())
+            _write_recipe(folder, packed)
+            shown = provenance if with_examples else replace(provenance, examples=[])
+            _describe(packed, replace(shown, sizes=packed.sizes()))
+            if is_own_card:
+                shutil.copyfile(folder.card_file, packed.card_file)
+            write_checksums(packed, of_all=True)
+            _zip(packed, output)
+    except OSError as error:
+        raise StorageError(f"{output}: cannot be packed, {error}; make room") from error
+    return Packed(path=output, num_bytes=output.stat().st_size, is_card_as_it_was=is_own_card)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[ModelFolder]:
+    """Give a model folder, or what a packed one holds for the length of a block."""
+    if not os.path.isfile(path):  # which is no error for a path that cannot be
+        yield ModelFolder(path)
+        return
+    with TemporaryDirectory() as temporary:
+        try:
+            folder = _unzip(path, Path(temporary))
+        except (BadZipFile, RuntimeError, NotImplementedError, OSError) as error:
+            raise ModelFolderError(f"{path}: cannot be unpacked, {error}") from error
+        try:
+            yield ModelFolder(folder)
+        except ModelFolderError as error:
+            raise ModelFolderError(str(error).replace(str(folder), str(path))) from error
+
+
+def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> None:
+    """Copy what was made for translating and to be looked at, and nothing else that lies there."""
+    files = [
+        folder.config_file,
+        folder.tokenizer_file,
+        folder.alignment_file,
+        folder.habits_file,
+        folder.curves_file,
+        folder.curves_picture,
+        *([folder.weights_file] if with_weights else []),
+    ]
+    for path in filter(Path.exists, files):
+        shutil.copyfile(path, packed.path / path.name)
+    for path in [folder.ctranslate2, *([folder.onnx] if with_weights else [])]:
+        if path.is_dir():
+            refuse_foreign(path)
+            shutil.copytree(path, packed.path / path.name)
+
+
+def _write_recipe(folder: ModelFolder, packed: ModelFolder) -> None:
+    recipe = load_recipe(str(folder.recipe_file))
+    bare = replace(recipe, data=_without_places(recipe.data))
+    packed.recipe_file.write_text(bare.toml(), encoding="utf-8", newline="\n")
+
+
+def _without_places(data: DataConfig) -> DataConfig:
+    """Name files without the folders that they lay in."""
+    stated = {field.name: getattr(data, field.name) for field in fields(data)}
+    bare = {name: Path(it).name for name, it in stated.items() if isinstance(it, str)}
+    return replace(data, **bare)
+
+
+def _describe(packed: ModelFolder, provenance: Provenance) -> None:
+    document = json.dumps(asdict(provenance), indent=2) + "\n"
+    packed.provenance_file.write_text(document, encoding="utf-8", newline="\n")
+    packed.card_file.write_text(model_card(provenance), encoding="utf-8", newline="\n")
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def _zip(packed: ModelFolder, output: Path) -> None:
+    """Write a folder as a zip, named as the zip is, in an order and at a time that never change."""
+    paths = sorted(path for path in packed.path.rglob("*") if path.is_file())
+    with PartialFile(output).begun() as file, ZipFile(file, "w", ZIP_STORED) as archive:
+        for path in paths:
+            name = f"{output.stem}/{path.relative_to(packed.path).as_posix()}"
+            info = ZipInfo(name, _LONG_AGO)
+            info.create_system, info.external_attr = 3, _FOR_ALL_TO_READ
+            info.file_size = path.stat().st_size
+            with path.open("rb") as source, archive.open(info, "w") as target:
+                shutil.copyfileobj(source, target)
+
+
+def _unzip(path: Path, into: Path) -> Path:
+    """Unpack what may come from a stranger: plain files in one folder, no larger than the zip."""
+    if not is_zipfile(path):
+        raise ModelFolderError(f"{path} is neither a model folder nor a packed one; check the path")
+    with ZipFile(path) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > path.stat().st_size:
+            raise BadZipFile("its parts are larger than itself")
+        for entry in entries:
+            _refuse_odd(entry)
+            archive.extract(entry, into)
+    folders = list(into.iterdir())
+    if len(folders) != 1:
+        raise BadZipFile(f"it holds {len(folders)} folders in place of one")
+    return folders[0]
+
+
+def _refuse_odd(entry: ZipInfo) -> None:
+    """Refuse an entry that `heedful pack` does not write."""
+    parts = PurePosixPath(entry.filename).parts
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    is_plain = kind in (0, stat.S_IFREG) and not entry.is_dir()
+    if not is_plain or len(parts) < 2 or {"..", "/"} & {*parts} or "\\" in entry.filename:
+        raise BadZipFile(f"{entry.filename!r} does not belong into a model folder")
