@@ -15,6 +15,7 @@ import typer.main
 
 from heedful.__main__ import main
 from heedful.cli.app import app
+from heedful.runs.recipe import known_recipes
 from heedful.translation.translator import load
 
 
@@ -47,9 +48,10 @@ def test_the_verbs_and_their_options_are_these():
 
     assert options == {
         "train": {
-            "--source", "--target", "--out", "--recipe", "--valid-source", "--valid-target",
-            "--minutes", "--from", "--to",
+            "files", "--source", "--target", "--out", "--recipe", "--valid-source",
+            "--valid-target", "--minutes", "--from", "--to",
         },
+        "pack": {"model", "--output", "-o", "--with-weights", "--with-examples"},
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
             "--fast", "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive",
@@ -68,13 +70,59 @@ def test_the_verbs_and_their_options_are_these():
 
 
 @pytest.mark.parametrize(
-    "verb", ["train", "translate", "evaluate", "explain", "export", "info", "demo"]
+    "verb", ["train", "translate", "evaluate", "explain", "export", "pack", "info", "demo"]
 )
 def test_help_teaches_by_example(heedful, verb):
     code, out, _ = heedful(verb, "--help")
 
     assert code == 0
     assert out.count(f"heedful {verb} ") >= 2  # the usage line, and an example
+
+
+def test_the_help_of_train_lists_every_recipe_and_how_long_what_takes(heedful):
+    _, out, _ = heedful("train", "--help")
+
+    assert out.split("Usage: ")[1].splitlines()[0].strip() == "heedful train [OPTIONS]"
+    told = " ".join(out.replace("│", " ").split())
+    assert all(f"{name}" in told.split("--recipe ")[-1] for name in known_recipes())
+    assert "BLEU 40 with --minutes 30" in told
+
+
+def test_words_without_quotes_are_translated_and_it_is_said_that_they_are_several_texts(
+    heedful, model_folder
+):
+    _, out, err = heedful("translate", model_folder.path, "Good", "morning")
+
+    assert out.count("\n") == 2
+    assert "2 texts of one word each were translated one by one" in err
+    assert '"Good morning"' in err
+    for several in (["Good morning", "all"], ["Good"]):
+        assert "in quotes" not in heedful("translate", model_folder.path, *several)[2]
+
+
+def test_a_file_named_as_a_text_is_told(heedful, model_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "letters.en").write_text("a b\n")
+
+    assert heedful("translate", model_folder.path, "letters.en")[2].startswith(
+        "heedful: 'letters.en' was translated as a text; for what is in that file: --input letters"
+    )
+    assert "--input" not in heedful("translate", model_folder.path, "letters.fr")[2]
+
+
+def test_text_in_letters_that_the_model_does_not_know_is_told(heedful, model_folder):
+    _, out, err = heedful("translate", model_folder.path, "Привет, мир", "Да нет")
+
+    assert out == "Привет, мир\nДа нет\n"
+    assert "2 texts stay as they are: the model knows none of the letters (script)" in err
+
+
+def test_a_model_is_packed_and_it_is_said_how_to_use_it(heedful, model_folder, tmp_path):
+    code, out, err = heedful("pack", model_folder.path, "--output", tmp_path / "given.zip")
+
+    assert (code, err) == (0, "")
+    assert f"Packed: {tmp_path / 'given.zip'}, " in out
+    assert f'unzip {tmp_path / "given.zip"} && heedful translate given "..."' in out
 
 
 def test_the_version_is_printed(heedful):
@@ -115,7 +163,12 @@ def test_two_files_in_a_translator_out(heedful, corpus, recipe_file, tmp_path):
     code, out, err = heedful("train", *files, *options)
     assert (code, err) == (0, "")
     assert "78 of 80 pairs kept; dropped 2 seen before; 74 to train on, 4 to validate" in out
-    assert "step 6: validation perplexity" in out
+    assert "Verdict (languages: en to fr): not usable yet: most sentences are wrong" in " ".join(
+        out.split()
+    )
+    assert len(re.findall(r"^    = ", out, re.MULTILINE)) == 3
+    assert re.search(r"^  training/ .*holds your text; delete it before you", out, re.MULTILINE)
+    assert re.search(r"step 6: BLEU \d+\.\d, validation perplexity", out)
 
     code, out, _ = heedful("translate", model, "a b c", "d e")
     assert code == 0
@@ -290,6 +343,28 @@ BAD = {
     ),
     "no model": (["translate"], "Missing argument 'MODEL'; see: heedful translate --help"),
     "no number": (["train", "--minutes", "x"], "Invalid value for '--minutes'"),
+    "two files without names": (
+        ["train", "a b.en", "a.fr", "--minutes", "5"],
+        "'a b.en' is given without saying what it is; "
+        "type: heedful train --source 'a b.en' --target a.fr\n",
+    ),
+    "a TSV without a name": (
+        ["train", "a.tsv"],
+        "'a.tsv' is given without saying what it is; type: heedful train --source a.tsv\n",
+    ),
+    "text with a minus": (
+        ["translate", "m", "-5 days"],
+        "No such option: -5; text that begins with - goes after --; see: heedful translate",
+    ),
+    "text like an option": (
+        ["translate", "m", "-i am here"],
+        "'-i am here' would be read as the option -i; text that begins with - goes after --\n",
+    ),
+    "several draws": (
+        ["translate", "m", "a", "--temperature", "0.8", "--n-best", "3"],
+        "sampling (by temperature, top_k, top_p or seed) draws one translation, and takes no "
+        "n_best = 3; for another one, draw again with another seed\n",
+    ),
     "no such test set": (["evaluate", "nowhere", "--source", "t.tsv"], "t.tsv: no such file"),
 }
 

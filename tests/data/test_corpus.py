@@ -42,6 +42,24 @@ def test_unequal_line_counts_are_refused_and_both_named(tmp_path):
         list(read_pairs(target, source))
 
 
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_tsv_beside_another_file_is_refused_since_it_holds_the_answers(tmp_path, side):
+    tsv = write(tmp_path / "a.tsv", "one\tun\ntwo\tdeux\nthree\n")
+    plain = write(tmp_path / "a.fr", "un\ndeux\ntrois\n")
+
+    with pytest.raises(
+        CorpusError,
+        match=r"a\.tsv has a tab in 2 of its first 3 lines, so it seems to be a TSV of pairs; give",
+    ):
+        list(read_pairs(*((tsv, plain) if side == "source" else (plain, tsv))))
+
+
+def test_a_tab_here_and_there_is_text(tmp_path):
+    source = write(tmp_path / "a.en", "one\tand\ntwo\n")
+
+    assert len(list(read_pairs(source, write(tmp_path / "a.fr", "un\ndeux\n")))) == 2
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CorpusError, match=r"nowhere\.en: no such file; check the path"):
         list(read_pairs(tmp_path / "nowhere.en"))

@@ -16,7 +16,7 @@ from heedful.runs.events import Finished, RolledBack, Started, Validation
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 from tests.conftest import validation
 
 Pairs = list[tuple[str, str]]
@@ -64,6 +64,12 @@ def make_pairs(count: int, seed: int = 1) -> Pairs:
 VALID = make_pairs(25, seed=2)
 
 
+@pytest.fixture(autouse=True)
+def _few_will_do(monkeypatch):
+    """Corpora are small here so that tests are fast."""
+    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 2)
+
+
 def begin(folder: Path, train: Pairs, valid: Pairs = VALID, **changes: object):
     """Begin a run with some settings of the recipe changed."""
     recipe = RECIPE
@@ -95,6 +101,16 @@ def before_training(run) -> dict[str, Diagnosis]:
 
 def test_nothing_is_said_of_a_good_corpus(tmp_path):
     assert before_training(begin(tmp_path, make_pairs(2_500))) == {}
+
+
+def test_few_pairs_are_said_to_be_few(tmp_path, monkeypatch):
+    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 60)
+
+    said = diagnoses([next(begin(tmp_path, make_pairs(50)))])
+
+    assert said["few pairs"].seen == "there are 50 pairs to train on"
+    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 50)
+    assert diagnoses([next(begin(tmp_path, make_pairs(50)))]) == {}
 
 
 def test_nothing_is_said_of_a_corpus_too_small_to_tell(tmp_path):

@@ -109,8 +109,6 @@ def translate(text, rewrite=echo, **options):
         "a\tdog\nand\r\n\r\ntwo cats",
         "a dog\0and\x1ba cat",
         "\ufeffa dog",
-        "مرحبا بالعالم",
-        "東京",
         "cafe\u0301".encode().decode().replace("e\u0301", "é"),
         "👨‍👩‍👧 🇩🇪 a dog 👍🏽",
         "a dog.  Two cats",
@@ -132,6 +130,23 @@ def test_a_text_that_is_only_echoed_comes_back_as_it_was(text):
 
     assert translation.text == text
     assert translation.flags == ()
+
+
+@pytest.mark.parametrize("text", ["مرحبا بالعالم", "東京 2020", "<b>東京</b>", "МИР!  И МИР"])
+def test_letters_of_which_none_is_known_stay_as_they_are_and_are_flagged(text):
+    translation = translate(text)
+
+    assert translation.text == text
+    assert translation.flags == ("script",)
+
+
+@pytest.mark.parametrize("text", ["5", "http://東.京", "{東}", "a 東", "A DOG", "👍", ""])
+def test_what_has_no_letters_to_read_or_some_that_are_known_is_not_flagged(text):
+    assert "script" not in translate(text).flags
+
+
+def test_a_term_in_letters_that_are_not_known_is_translated_all_the_same():
+    assert translate("東京", glossary={"東京": "Tokyo"}).text == "Tokyo"
 
 
 @pytest.mark.parametrize(

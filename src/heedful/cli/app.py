@@ -1,15 +1,18 @@
 """The command line: one short function per verb. Whatever is heavy is imported inside."""
 
+import re
+import shlex
 import sys
 from collections import deque
-from itertools import tee
+from collections.abc import Sequence
+from itertools import chain, pairwise, tee
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from heedful import __version__
@@ -29,6 +32,14 @@ class _Verbs(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise _InterruptedError from error
+
+
+class _OptionsAlone(TyperCommand):
+    """A verb that takes options alone, and files without one only to say what to type."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Tell how it is called."""
+        return ["[OPTIONS]"]
 
 
 app = typer.Typer(
@@ -75,15 +86,20 @@ def _heedful(
 ) -> None: ...
 
 
-@app.command()
+@app.command(cls=_OptionsAlone)
 def train(
+    files: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     source: Annotated[
         str, typer.Option(help="Sentences to translate from, one a line; or a TSV of pairs.")
     ] = "",
     target: Annotated[str, typer.Option(help="Their translations, line by line.")] = "",
     out: Annotated[Path, typer.Option(help="The model folder to write.")] = Path("model"),
     recipe: Annotated[
-        str, typer.Option(help="A TOML file, or a recipe by name: default, paper, demo.")
+        str,
+        typer.Option(
+            help="A TOML file, or one by name: default (for small corpora and no GPU), paper (the "
+            "base model as printed, for GPUs), tiny, multi30k-en-de, demo."
+        ),
     ] = "default",
     valid_source: Annotated[
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
@@ -100,17 +116,27 @@ def train(
 ) -> None:
     """Train a translator from two text files, or one TSV, into a model folder.
 
-    Files are UTF-8, plain or .gz. Line n of the target translates line n of the source.
-    Interrupted by Ctrl-C or worse, the same command goes on. Every choice that was made
-    is written to recipe.toml in the model folder; copy it, change it and pass it as --recipe.
+    Files are UTF-8, plain or .gz. Line n of one translates line n of the other.
+    Interrupted by Ctrl-C or worse, the same command goes on. Every choice that
+    was made is in recipe.toml in the model folder; change a copy for --recipe.
+
+    How long it takes, as measured on two cores:
+    - 20,000 pairs of short phrases, recipe demo: 2 minutes, 98 % exactly right
+    - 29,000 captions of pictures: BLEU 28 with --minutes 3
+    - the same, recipe multi30k-en-de: BLEU 40 with --minutes 30
+    - 174,000 everyday sentences: BLEU 32 with --minutes 12, on one core
+    News and books want a million pairs and a GPU. From fewer than some hundred
+    pairs hardly anything is learned.
 
     heedful train --source train.en --target train.de --out model/ --minutes 60
     """
     from heedful.runs.budget import Stopwatch
 
     stopwatch = Stopwatch()
+    _refuse_unnamed(files or ())
     _require_train_extra()
     from heedful.cli.display import show
+    from heedful.cli.info import tell_worth
     from heedful.cli.terminal import say
     from heedful.machine.processes import join
     from heedful.machine.signals import stop_on_signals
@@ -134,7 +160,7 @@ def train(
         run = train_model(chosen, out, stop, processes, stopwatch)
         if processes.is_first:
             console = Console()
-            show(attend(run), console)
+            tell_worth(show(attend(run), console).folder, console)
             say(console, f'Ready: heedful translate {escape(str(out))} "..."')
         else:
             deque(run, maxlen=0)  # takes its part in every step, and tells nobody
@@ -252,7 +278,7 @@ def evaluate(
 
     heedful evaluate model/ --source test.en --target test.de
     """
-    from heedful.cli.terminal import say, score_lines
+    from heedful.cli.terminal import say_scores
     from heedful.data.corpus import read_pairs
     from heedful.evaluation import bleu_metric, evaluate
     from heedful.translation.files import write_lines
@@ -265,8 +291,7 @@ def evaluate(
     texts, written = tee(map(str, translations))
     if output:
         write_lines(output, written, [model, source, *([target] if target else [])])
-    scores = evaluate(list(texts), references, tokenize=tokenize)
-    say(Console(), *score_lines(scores))
+    say_scores(Console(), evaluate(list(texts), references, tokenize=tokenize))
 
 
 @app.command()
@@ -320,16 +345,67 @@ def export(
 
 
 @app.command()
-def info(model: ModelArgument) -> None:
-    """Tell what a model folder holds: sizes, data, training and scores.
+def pack(
+    model: ModelArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write, such as model.zip.")
+    ],
+    with_weights: Annotated[
+        bool,
+        typer.Option(
+            "--with-weights", help="Keep what translating does not need: PyTorch's weights, ONNX."
+        ),
+    ] = False,
+    with_examples: Annotated[
+        bool, typer.Option("--with-examples", help="Keep the sentences that the card shows.")
+    ] = False,
+) -> None:
+    """Write a model into one file to give away: all that translating needs, and none of your text.
 
-    heedful info model/
+    What stays is what was made of your text: scores, names of files, a vocabulary of pieces of
+    words, and weights, which may know by heart what they were shown often.
+
+    heedful pack model/ --output model.zip
     """
-    from heedful.cli.info import info_table
+    from heedful.cli.terminal import say
+    from heedful.runs.pack import pack as run
+    from heedful.storage.card import size
     from heedful.storage.folder import ModelFolder
 
-    folder = ModelFolder(model)
-    Console().print(info_table(folder.config(), folder.provenance()))
+    folder, console = ModelFolder(model), Console()
+    packed = run(folder, output, with_weights=with_weights, with_examples=with_examples)
+    name = escape(str(packed.path))
+    say(
+        console,
+        f"Packed: {name}, {size(packed.num_bytes)}, without your text and where it lay",
+        f"Look:   heedful info {name}",
+        f'Use:    unzip {name} && heedful translate {escape(packed.path.stem)} "..."',
+    )
+    if packed.is_card_as_it_was:
+        say(
+            console,
+            "Its README.md is as it was, changed by hand or of another version: see what it shows",
+        )
+
+
+@app.command()
+def info(model: ModelArgument) -> None:
+    """Tell what a model folder or a packed one holds, what it is worth, and whether it is whole.
+
+    heedful info model/
+
+    heedful info model.zip
+    """
+    from heedful.cli.info import info_table, tell_worth
+    from heedful.runs.pack import opened
+    from heedful.storage.checksums import compare
+
+    console = Console()
+    with opened(model) as folder:
+        config, comparison = folder.config(), compare(folder)
+        tell_worth(folder, console)
+        console.print(info_table(config, folder.provenance(), comparison))
+        comparison.refuse_changed(folder)
 
 
 @app.command()
@@ -369,6 +445,16 @@ def demo(
     run_demo(out, locale, Console())
 
 
+def _refuse_unnamed(files: Sequence[str]) -> None:
+    """Tell what to type to whoever names files to train on without saying what they are."""
+    if files:
+        named = chain(*zip(("--source", "--target"), files, strict=False))
+        raise ConfigError(
+            f"'{files[0]}' is given without saying what it is; type: "
+            f"heedful train {shlex.join(named)}" + " ..." * (len(files) > 2)
+        )
+
+
 def _require_train_extra() -> None:
     from importlib.util import find_spec
 
@@ -377,8 +463,21 @@ def _require_train_extra() -> None:
             raise missing_extra("training", name)
 
 
+def _refuse_text_as_option(arguments: Sequence[str]) -> None:
+    """Refuse text such as "-i am here", which would be taken for a file to read."""
+    for before, argument in pairwise(arguments):
+        if argument == "--":
+            return
+        if re.match(r"-[a-zA-Z]\s", argument) and not before.startswith("-"):
+            raise ConfigError(
+                f"'{argument}' would be read as the option {argument[:2]}; text that begins with - "
+                "goes after --"
+            )
+
+
 def run() -> None:
     """Run the verb that was named; a command that cannot be understood is an error like others."""
+    _refuse_text_as_option(sys.argv[1:])
     try:
         app(standalone_mode=False, prog_name="heedful")
     except (_InterruptedError, typer.Abort) as error:

@@ -37,6 +37,8 @@ def converse(translator: Translator, console: Console, options: Options) -> None
             elif line:
                 last = translator.translate(line, options)
                 console.print(shaded(last), soft_wrap=True)
+                if last.flags:
+                    console.print(f"flagged: {', '.join(last.flags)}", style="dim")
         except HeedfulError as error:
             console.print(str(error), style="red", highlight=False, markup=False)
 

@@ -1,5 +1,6 @@
 """What `heedful translate` does. It knows nothing of the command line, and so it starts at once."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from heedful.cli.formats import FORMATS, needs_details, written
-from heedful.errors import ConfigError, refuse_other
+from heedful.errors import ConfigError, printable, refuse_other
 from heedful.storage.folder import ModelFolder
 from heedful.storage.outputs import becomes_a_file
 from heedful.storage.partial_file import About
@@ -88,9 +89,32 @@ def translate(task: Task) -> None:
     else:
         inputs = [*task.read_with, *([task.input] if task.input else [])]
         write_lines(task.output, translated(lines), inputs)
-    if flagged and task.format == "text":
+    for note in _notes(task, flagged):
+        print(f"heedful: {note}", file=sys.stderr)
+
+
+def _notes(task: Task, flagged: Counter[str]) -> Iterator[str]:
+    """Tell what the output does not show."""
+    for name in filter(os.path.isfile, task.texts):
+        name = printable(name)
+        yield f"'{name}' was translated as a text; for what is in that file: --input {name}"
+    if len(task.texts) > 1 and not any(map(_has_space, task.texts)):
+        yield (
+            f"{len(task.texts)} texts of one word each were translated one by one; if they are one "
+            f'text, put it in quotes: "{printable(" ".join(task.texts))}"'
+        )
+    if task.format != "text":
+        return
+    if unread := flagged.pop("script", 0):
+        lines = "1 text stays as it is" if unread == 1 else f"{unread:,} texts stay as they are"
+        yield f"{lines}: the model knows none of the letters (script)"
+    if flagged:
         found = ", ".join(f"{flag} {number:,}" for flag, number in flagged.most_common())
-        print(f"some lines want a look ({found}); --format tsv says which", file=sys.stderr)
+        yield f"some lines want a look ({found}); --format tsv says which"
+
+
+def _has_space(text: str) -> bool:
+    return any(map(str.isspace, text))
 
 
 def _lines(task: Task) -> Iterable[str | None]:

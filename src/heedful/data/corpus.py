@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from heedful.errors import ConfigError, CorpusError
@@ -10,6 +11,8 @@ from heedful.text.lines import read_lines, refuse_no_text
 from heedful.text.normalise import normalise
 
 Pair = tuple[str, str]
+
+_LOOKED_AT = 1_000  # lines, by which to tell a TSV
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,8 @@ def read_pairs(source: Path, target: Path | None = None) -> Iterator[Pair]:
     for path in (source, target):
         if path is not None:
             refuse_no_text(path)
+            if target is not None:
+                _refuse_tsv(path)
     return _read_tsv(source) if target is None else _read_two_files(source, target)
 
 
@@ -96,6 +101,17 @@ def clean_pairs(
 def text_digest(text: str) -> int:
     """Return 64 bits that stand for a text, the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def _refuse_tsv(path: Path) -> None:
+    """Refuse a TSV of pairs where one side is wanted: it would show the model its answers."""
+    lines = list(islice(read_lines(path), _LOOKED_AT))
+    tabs = sum("\t" in line for line in lines)
+    if 2 * tabs > len(lines):
+        raise CorpusError(
+            f"{path} has a tab in {tabs:,} of its first {len(lines):,} lines, so it seems to be a "
+            "TSV of pairs; give it as source alone, or a file without tabs"
+        )
 
 
 def _read_two_files(source: Path, target: Path) -> Iterator[Pair]:

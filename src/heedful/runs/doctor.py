@@ -19,11 +19,12 @@ from heedful.runs.events import Event, Prepared, RolledBack, Started, Validation
 from heedful.storage.folder import ModelFolder
 from heedful.storage.writing import write_atomically
 from heedful.text.tokenizer import choose_vocab_size
-from heedful.training.trainer import Step
+from heedful.training.step import Step
 
 _FEWEST_VALID_PAIRS = 20  # from which to tell what language a side is in
 _LIKENESS_MARGIN = 0.2  # real pairs of languages differ by 0.4 and more
 _KNOWN_SHARE = 0.05  # of the validation pairs; short ones may well be in both files
+_FEWEST_PAIRS = 500
 _DROPPED_SHARE = 0.01  # of the pairs, by one setting
 _RARE = 5  # occurrences from which little can be learned
 _RARE_SHARE = 0.5  # of the pieces; with 10,000 for Multi30k, which works well, it is 0.09
@@ -218,6 +219,7 @@ def _unigram_loss(prepared: Prepared) -> float:
 
 def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     """Tell what is wrong with a corpus before any training."""
+    yield from _few(len(corpus.train))
     yield from _dropped(corpus.report)
     vocab_size = corpus.tokenizer.vocab_size
     train, valid = (pairs.piece_counts(vocab_size) for pairs in (corpus.train, corpus.valid))
@@ -229,6 +231,18 @@ def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     suggested = choose_vocab_size(corpus.num_train_bytes)
     if vocab_size > suggested:
         yield from _vocabulary_too_large(train.sum(axis=0), suggested)
+
+
+def _few(num_pairs: int) -> Iterator[Diagnosis]:
+    if num_pairs < _FEWEST_PAIRS:
+        yield Diagnosis(
+            name="few pairs",
+            step=0,
+            seen=f"there are {num_pairs:,} pairs to train on",
+            meaning="from so few, they are learned by heart and hardly anything else is; ten "
+            "thousand are a beginning",
+            advice="Find more pairs; to see what training is like: heedful demo",
+        )
 
 
 def _dropped(report: CleaningReport) -> Iterator[Diagnosis]:

@@ -67,7 +67,7 @@ class Draft(NamedTuple):
 def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[Draft]:
     """Make a sentence ready, in two ways where only the model can tell which is better.
 
-    There is none if the sentence has nothing to translate.
+    There is none if the sentence has nothing to translate, or nothing that can be read.
     """
     sentence = without_invisible(sentence)
     bare, marks = take_out(normalise(sentence))
@@ -84,7 +84,9 @@ def drafts_of(sentence: str, tokenizer: Tokenizer, glossary: Glossary) -> list[D
         ]
     )
     to_translate = _without_copies(bare, spans)
-    if not any(map(str.isalnum, to_translate)):
+    has_terms = any(span.kind == "term" for span in spans)
+    is_lost = is_unreadable(sentence, tokenizer) and not has_terms
+    if is_lost or not any(map(str.isalnum, to_translate)):
         return []
     as_written = Draft(
         shown=_with_spans(readable, bare, spans),
@@ -114,6 +116,15 @@ def as_read(bare: str, tokenizer: Tokenizer) -> str:
     """Write the words of a sentence as a model reads them: in ordinary case, and as long."""
     is_upper = find_case(_without_copies(bare, find_copies(bare))) == "upper"
     return without_strange_capitals(as_sentence(bare) if is_upper else bare, tokenizer.knows)
+
+
+def is_unreadable(sentence: str, tokenizer: Tokenizer) -> bool:
+    """Whether a sentence has letters, and the vocabulary knows none of them."""
+    bare = without_tags(without_invisible(sentence))
+    letters = [it for it in _without_copies(bare, find_copies(bare)) if it.isalpha()]
+    return bool(letters) and not any(
+        tokenizer.knows(it) or tokenizer.knows(it.lower()) for it in letters
+    )
 
 
 def _as_typed(

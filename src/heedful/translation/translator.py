@@ -9,19 +9,31 @@ from typing import Unpack, overload
 
 from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
-from heedful.errors import ConfigError, ModelFolderError, missing_extra, refuse_other
+from heedful.errors import (
+    ConfigError,
+    ModelFolderError,
+    missing_extra,
+    refuse_other,
+    refuse_other_type,
+)
 from heedful.machine.ahead import ahead
 from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
 from heedful.storage.habits import Habits
 from heedful.text.invisible import lacks_invisible
-from heedful.text.normalise import compose, normalise, refuse_halves, refuse_no_text
+from heedful.text.normalise import (
+    compose,
+    normalise,
+    refuse_halves,
+    refuse_no_text,
+    refuse_no_texts,
+)
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
 from heedful.translation.details import Details, join_details, read_details
-from heedful.translation.draft import without_tags
+from heedful.translation.draft import is_unreadable, without_tags
 from heedful.translation.guard import USUAL_HABITS
 from heedful.translation.options import USUAL, Changes, Options
 from heedful.translation.sentence import Candidate, SentenceTranslator
@@ -50,6 +62,7 @@ class Translation:
     "parts": what stands between protected spans was translated on its own;
     "untranslated": not even that kept the spans, so the sentence was left as it is;
     "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
+    "script": none of its letters are known to the vocabulary, so it was left as it is;
     "invisible": a mark that is not seen, such as a soft hyphen inside a word, is not in it;
     "prefix": it does not begin as was asked for, since something else had to stand there.
     """
@@ -63,7 +76,7 @@ class Translation:
 
 
 class Translator:
-    """A vocabulary and an engine, ready to translate."""
+    """A vocabulary and an engine, ready to translate; several threads may use one at once."""
 
     def __init__(
         self,
@@ -101,15 +114,18 @@ class Translator:
         the glossary are translated as it says. `Options` has the keywords: what is given by them
         goes before what is given as options.
         """
+        refuse_other_type("text", text, str, Iterable)
         texts = [text] if isinstance(text, str | bytes) else list(text)
         for each in texts:
             refuse_no_text(each)
-        options = replace(options, **changes)
+        options = _options(options, changes)
         translations = self._translate(texts, options, options.search_config(self.search))
         return translations[0] if isinstance(text, str) else translations
 
     def with_details(self, translations: Sequence[Translation]) -> list[Translation]:
         """Read translations once more, to tell of each word how sure it is and where it is from."""
+        for translation in translations:
+            refuse_other_type("a translation", translation, Translation)
         pairs = [pair for translation in translations for pair in translation.sentences]
         found = iter(read_details(self.tokenizer, self.engine, pairs))
         return [
@@ -131,7 +147,10 @@ class Translator:
         Words are those of the details, counted from 0. Of the options beam size, alpha and glossary
         are heeded.
         """
-        options = replace(replace(options, **changes), n_best=1, sampling=None)
+        refuse_other_type("translation", translation, Translation)
+        refuse_other_type("word", word, int)
+        refuse_other_type("count", count, int)
+        options = replace(_options(options, changes), n_best=1, sampling=None)
         config = options.search_config(self.search)
         first, end = 0, 0
         for source, text in translation.sentences:
@@ -164,7 +183,8 @@ class Translator:
         Lines are taken in by hundreds before the first comes out. Where they are long in coming,
         None among them says so: what there is comes out before the next is asked for.
         """
-        options = replace(options, **changes)
+        options = _options(options, changes)
+        refuse_no_texts("lines", lines)
         config = options.search_config(self.search)  # what cannot be is refused at once
 
         def translate(chunk: list[str]) -> list[Translation]:
@@ -215,17 +235,21 @@ class Translator:
         found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
-        return map(_with_what_is_lost, chosen, found)
+        return map(self._flagged, chosen, found)
+
+    def _flagged(self, sentence: str, candidates: list[Candidate]) -> list[Candidate]:
+        """Flag what could not be read, and the candidates that lack a mark that is not seen."""
+        of_all = ("script",) if is_unreadable(sentence, self.tokenizer) else ()
+        return [
+            candidate._replace(flags=(*candidate.flags, *of_all, *of_this))
+            for candidate in candidates
+            for of_this in [("invisible",) * lacks_invisible(sentence, candidate.text)]
+        ]
 
 
-def _with_what_is_lost(sentence: str, candidates: list[Candidate]) -> list[Candidate]:
-    """Flag the candidates that lack a mark that is not seen."""
-    return [
-        candidate._replace(flags=(*candidate.flags, "invisible"))
-        if lacks_invisible(sentence, candidate.text)
-        else candidate
-        for candidate in candidates
-    ]
+def _options(options: Options, changes: Changes) -> Options:
+    refuse_other_type("options", options, Options)
+    return replace(options, **changes)
 
 
 def _is_lengthened(text: str) -> bool:
@@ -284,6 +308,7 @@ def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
     chunk: list[str] = []
     for line in chain(lines, [None]):
         if line is not None:
+            refuse_no_text(line)
             chunk.append(line)
         if chunk and (line is None or len(chunk) == CHUNK):
             yield chunk
@@ -300,6 +325,8 @@ def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -
     to int8, so it finds what "pytorch" finds. With `fast`, the first scores likely pieces alone,
     which is faster in bulk; but who shares a batch may show.
     """
+    refuse_other_type("folder", folder, str, Path)
+    refuse_other_type("fast", fast, bool)
     model_folder = ModelFolder(Path(folder))
     search = SearchConfig(**vars(model_folder.provenance().search))
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
