@@ -208,6 +208,15 @@ def test_a_validation_is_a_line_and_its_examples_two_each_and_the_signature_is_s
     assert lines[at + 5].startswith("21:15:44 left")
 
 
+def test_a_perplexity_beyond_all_bounds_leaves_the_display_whole():
+    *_, said, above, below = screen(80, STARTED, STEP, validation(123_000, loss=600.0))
+
+    assert said.endswith("BLEU 20.0, validation perplexity 3.8e+260")
+    assert above.startswith("21:15:44 left  ")
+    assert above.endswith("  BLEU 20.0, perplexity 3.8e+260")
+    assert below.startswith("step 123,456 of")
+
+
 def test_before_the_first_validation_nothing_is_said_of_quality():
     *_, above, _ = screen(80, STEP, STARTED)
 

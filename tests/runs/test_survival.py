@@ -16,7 +16,15 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import StoppedError, TrainingError
-from heedful.runs.events import Finished, Prepared, RolledBack, Started, Validation, WentBack
+from heedful.runs.events import (
+    Examples,
+    Finished,
+    Prepared,
+    RolledBack,
+    Started,
+    Validation,
+    WentBack,
+)
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.training.step import Step
@@ -112,7 +120,9 @@ def test_a_checkpoint_lost_from_the_mean_is_made_again(
 
     events = list(run)
 
-    assert [type(event) for event in events] == [WentBack, *[Step, Step, Validation] * 2, Finished]
+    assert [type(event) for event in events] == [
+        WentBack, *[Step, Step, Validation, Examples] * 2, Finished,
+    ]  # fmt: skip
     assert events[0].step == 2
     assert weights_of(events[-1]) == model_folder.weights_file.read_bytes()
 

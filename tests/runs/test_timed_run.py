@@ -9,7 +9,7 @@ import pytest
 
 from heedful.errors import ConfigError, StoppedError, TooShortError
 from heedful.runs.budget import Stopwatch
-from heedful.runs.events import Finished, Plan, Prepared, Started, Validation, WentBack
+from heedful.runs.events import Examples, Finished, Plan, Prepared, Started, Validation, WentBack
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.checkpoint import Checkpoints
@@ -63,7 +63,7 @@ def test_the_time_is_planned_spent_and_kept(recipe, tmp_path):
     events = list(train_model(recipe, tmp_path / "model", stopwatch=ticking()))
 
     assert [type(event) for event in events[:4]] == [Prepared, Plan, Started, Step]
-    assert [type(event) for event in events[-3:]] == [Step, Validation, Finished]
+    assert [type(event) for event in events[-4:]] == [Step, Validation, Examples, Finished]
     assert 0.8 * 60 * MINUTES < events[-1].seconds < 1.1 * 60 * MINUTES
     assert not events[-1].stopped_early
 
@@ -183,7 +183,7 @@ def test_when_all_checkpoints_are_lost_one_step_is_made_again(recipe, tmp_path):
 
     events = list(run)
 
-    assert [type(event) for event in events] == [WentBack, Step, Validation, Finished]
+    assert [type(event) for event in events] == [WentBack, Step, Validation, Examples, Finished]
 
 
 def test_other_minutes_for_a_started_run_are_refused(recipe, tmp_path):

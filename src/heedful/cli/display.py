@@ -125,7 +125,11 @@ class _Display:
 def _quality(validation: Validation | None) -> str:
     if not validation:
         return "not validated yet"
-    return f"BLEU {validation.bleu.value:.1f}, perplexity {validation.perplexity:.2f}"
+    return f"BLEU {validation.bleu.value:.1f}, perplexity {_short(validation.perplexity)}"
+
+
+def _short(perplexity: float) -> str:
+    return f"{perplexity:.2f}" if perplexity < 10_000 else f"{perplexity:.1e}"
 
 
 class _Course:
@@ -207,7 +211,7 @@ def _validation_line(validation: Validation) -> str:
     star = ", [green]best yet[/green]" if validation.is_best else ""
     return (
         f"step {validation.step:,}: BLEU {validation.bleu.value:.1f}, "
-        f"validation perplexity {validation.perplexity:.2f}{star}"
+        f"validation perplexity {_short(validation.perplexity)}{star}"
     )
 
 
