@@ -1,6 +1,8 @@
+import json
 import shutil
 import subprocess
 import zipfile
+from dataclasses import asdict, replace
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -11,6 +13,7 @@ from heedful.__main__ import main
 from heedful.errors import ConfigError, ModelFolderError
 from heedful.runs.pack import opened, pack
 from heedful.storage.folder import ModelFolder
+from heedful.storage.provenance import Example
 
 
 @pytest.fixture
@@ -91,6 +94,23 @@ def test_a_card_of_ones_own_is_packed_as_it_is_and_that_is_said(copied, tmp_path
 
     assert pack(copied, tmp_path / "m.zip").is_card_as_it_was
     assert contents(tmp_path / "m.zip")["m/README.md"] == b"# Mine\n"
+
+
+def test_a_card_of_ones_own_that_shows_examples_is_refused_until_one_has_decided(copied, tmp_path):
+    examples = [Example(source="a | b", translation="", reference="c")]
+    document = replace(copied.provenance(), examples=examples)
+    copied.provenance_file.write_text(json.dumps(asdict(document)))
+    copied.card_file.write_text("# Mine\n\n| `a \\| b` |\n")
+
+    with pytest.raises(
+        ConfigError, match=r"README\.md is not as heedful writes it, and shows 'a \|"
+    ):
+        pack(copied, tmp_path / "m.zip")
+    assert not (tmp_path / "m.zip").exists()
+
+    pack(copied, tmp_path / "m.zip", with_examples=True)
+    copied.card_file.unlink()
+    assert not pack(copied, tmp_path / "m.zip").is_card_as_it_was
 
 
 def test_the_card_of_a_pack_tells_of_what_is_in_it(model_folder, tmp_path):

@@ -4,22 +4,22 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo, is_zipfile
 
 from heedful.data.prepare import DataConfig
-from heedful.errors import ConfigError, ModelFolderError, StorageError
+from heedful.errors import ConfigError, ModelFolderError, StorageError, printable
 from heedful.runs.recipe import load_recipe
 from heedful.storage.card import model_card
 from heedful.storage.checksums import compare, write_checksums
 from heedful.storage.folder import ModelFolder
 from heedful.storage.outputs import becomes_a_file, real_output, refuse_foreign
 from heedful.storage.partial_file import PartialFile
-from heedful.storage.provenance import Provenance
+from heedful.storage.provenance import Example, Provenance
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same model packs into the same bytes
 _FOR_ALL_TO_READ = (stat.S_IFREG | 0o644) << 16
@@ -49,6 +49,8 @@ def pack(
     if not becomes_a_file(output):
         raise ConfigError(f"{output} is no file; name a file to write, such as model.zip")
     is_own_card = folder.card_file.exists() and _text(folder.card_file) != model_card(provenance)
+    if is_own_card and not with_examples:
+        _refuse_shown(provenance.examples, folder.card_file)
     try:
         with TemporaryDirectory() as temporary:
             packed = ModelFolder(Path(temporary))
@@ -118,6 +120,19 @@ def _describe(packed: ModelFolder, provenance: Provenance) -> None:
     document = json.dumps(asdict(provenance), indent=2) + "\n"
     packed.provenance_file.write_text(document, encoding="utf-8", newline="\n")
     packed.card_file.write_text(model_card(provenance), encoding="utf-8", newline="\n")
+
+
+def _refuse_shown(examples: Iterable[Example], card: Path) -> None:
+    """Refuse a card that was not written by us, or not as we write it now, and shows examples."""
+    text = _text(card).replace("\\|", "|")
+    for example in examples:
+        for sentence in astuple(example):
+            if sentence and printable(sentence) in text:
+                raise ConfigError(
+                    f"{card} is not as heedful writes it, and shows '{printable(sentence):.60}' of "
+                    "the validation pairs; take such sentences out, delete the file to have it "
+                    "written anew, or keep them: --with-examples"
+                )
 
 
 def _text(path: Path) -> str:
