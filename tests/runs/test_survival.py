@@ -115,7 +115,7 @@ def test_a_checkpoint_lost_from_the_mean_is_made_again(
     out = tmp_path / "model"
     run = train_model(load_recipe(recipe_file, **corpus), out)
     until_step(6, run)
-    assert isinstance(next(run), Validation)
+    assert [type(next(run)), type(next(run))] == [Validation, Examples]
     damage(out / "training" / "checkpoints" / "step-000000004.safetensors")
 
     events = list(run)

@@ -42,7 +42,7 @@ def run_to_the_last_validation(recipe, out):
     run = train_model(recipe, out, stopwatch=Stopwatch(clock))
     until(lambda event: isinstance(event, Step) and event.number == 5, run)
     clock.now += 60 * MINUTES
-    until(lambda event: isinstance(event, Validation), run)
+    until(lambda event: isinstance(event, Examples), run)
     return run
 
 
