@@ -67,7 +67,7 @@ VALID = make_pairs(25, seed=2)
 @pytest.fixture(autouse=True)
 def _few_will_do(monkeypatch):
     """Corpora are small here so that tests are fast."""
-    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 2)
+    monkeypatch.setattr("heedful.runs.doctor.FEWEST_PAIRS", 2)
 
 
 def begin(folder: Path, train: Pairs, valid: Pairs = VALID, **changes: object):
@@ -104,12 +104,12 @@ def test_nothing_is_said_of_a_good_corpus(tmp_path):
 
 
 def test_few_pairs_are_said_to_be_few(tmp_path, monkeypatch):
-    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 60)
+    monkeypatch.setattr("heedful.runs.doctor.FEWEST_PAIRS", 60)
 
     said = diagnoses([next(begin(tmp_path, make_pairs(50)))])
 
     assert said["few pairs"].seen == "there are 50 pairs to train on"
-    monkeypatch.setattr("heedful.runs.doctor._FEWEST_PAIRS", 50)
+    monkeypatch.setattr("heedful.runs.doctor.FEWEST_PAIRS", 50)
     assert diagnoses([next(begin(tmp_path, make_pairs(50)))]) == {}
 
 

@@ -24,7 +24,7 @@ from heedful.training.step import Step
 _FEWEST_VALID_PAIRS = 20  # from which to tell what language a side is in
 _LIKENESS_MARGIN = 0.2  # real pairs of languages differ by 0.4 and more
 _KNOWN_SHARE = 0.05  # of the validation pairs; short ones may well be in both files
-_FEWEST_PAIRS = 500
+FEWEST_PAIRS = 500
 _DROPPED_SHARE = 0.01  # of the pairs, by one setting
 _RARE = 5  # occurrences from which little can be learned
 _RARE_SHARE = 0.5  # of the pieces; with 10,000 for Multi30k, which works well, it is 0.09
@@ -234,7 +234,7 @@ def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
 
 
 def _few(num_pairs: int) -> Iterator[Diagnosis]:
-    if num_pairs < _FEWEST_PAIRS:
+    if num_pairs < FEWEST_PAIRS:
         yield Diagnosis(
             name="few pairs",
             step=0,
