@@ -49,17 +49,18 @@ def test_the_verbs_and_their_options_are_these():
     assert options == {
         "train": {
             "files", "--source", "--target", "--out", "--recipe", "--valid-source",
-            "--valid-target", "--minutes", "--from", "--to",
+            "--valid-target", "--minutes", "--from", "--to", "--data",
         },
         "pack": {"model", "--output", "-o", "--with-weights", "--with-examples"},
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
             "--fast", "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive",
-            "--prefix", "--temperature", "--top-k", "--top-p", "--seed", "--resume",
+            "--prefix", "--temperature", "--top-k", "--top-p", "--seed", "--resume", "--from",
+            "--to",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--fast",
-            "--tokenize", "--output", "-o",
+            "--tokenize", "--output", "-o", "--from", "--to",
         },
         "diversify": {"model", "backward", "--output", "-o", "--resume"},
         "explain": {"model", "text", "--out", "--open"},

@@ -66,6 +66,11 @@ EngineOption = Annotated[
     str | None,
     typer.Option("--engine", help="ctranslate2, exact (the same, not rounded) or pytorch."),
 ]
+FromOption = Annotated[
+    str,
+    typer.Option("--from", help="The language of the text, such as en; else the text tells."),
+]
+ToOption = Annotated[str, typer.Option("--to", help="The language to translate to, such as fr.")]
 FastOption = Annotated[
     bool, typer.Option("--fast", help="Score likely pieces alone: for many lines at once.")
 ]
@@ -109,6 +114,9 @@ def train(
         str, typer.Option("--from", help="The source's language, such as en; x.en tells it too.")
     ] = "",
     to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the files that the recipe itself names.")
+    ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
@@ -144,7 +152,7 @@ def train(
     from heedful.runs.recipe import load_recipe
     from heedful.runs.train import train_model
 
-    data = {
+    files_given = {
         "source": source,
         "target": target,
         "valid_source": valid_source,
@@ -154,7 +162,7 @@ def train(
     }
     # Signals outermost: torchrun sends one to those who lost another, and they should say so first.
     with stop_on_signals() as stop, join() as processes:
-        chosen = processes.by_first(load_recipe, recipe, **data)
+        chosen = processes.by_first(load_recipe, recipe, data or "", **files_given)
         if minutes is not None:
             chosen = chosen.within(minutes)
         run = train_model(chosen, out, stop, processes, stopwatch)
@@ -178,6 +186,8 @@ def translate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file to write instead of the screen.")
     ] = None,
+    from_language: FromOption = "",
+    to_language: ToOption = "",
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
@@ -231,6 +241,8 @@ def translate(
     from heedful.translation.options import Options
 
     options = Options(
+        from_language=from_language,
+        to_language=to_language,
         beam_size=beam,
         alpha=alpha,
         n_best=n_best,
@@ -263,6 +275,8 @@ def evaluate(
         Path, typer.Option(help="Sentences to translate, one a line; or a TSV of pairs.")
     ],
     target: Annotated[Path | None, typer.Option(help="Their reference translations.")] = None,
+    from_language: FromOption = "",
+    to_language: ToOption = "",
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
@@ -287,7 +301,13 @@ def evaluate(
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
     translator = load(model, engine, fast=fast)
-    translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
+    translations = translator.translate_lines(
+        sources,
+        from_language=from_language,
+        to_language=to_language,
+        beam_size=beam,
+        alpha=alpha,
+    )
     texts, written = tee(map(str, translations))
     if output:
         write_lines(output, written, [model, source, *([target] if target else [])])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from heedful.data.prepare import PreparedCorpus, prepare
+from heedful.data.prepare import Preparation, PreparedCorpus, prepare
 from heedful.errors import ConfigError, ModelFolderError, StorageError
 from heedful.machine.precision import refuse_missing
 from heedful.machine.processes import Processes
@@ -75,7 +75,7 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
             f"{folder.path} already holds a finished model; choose another folder, or delete it"
         )
     folder.refuse_foreign()
-    for path in recipe.data.files:
+    for path in (path for each in recipe.data for path in each.files):
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.path)):
             raise ConfigError(
                 f"{path} lies in {folder.path}, which is to be written; choose another folder"
@@ -118,10 +118,13 @@ def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     return prepare(
         folder.corpus,
         recipe.data,
-        recipe.cleaning,
-        recipe.tokenizer,
-        readable_bytes(recipe),
-        folder.taught_file if recipe.training.teachers else None,
+        Preparation(
+            cleaning=recipe.cleaning,
+            tokenizer=recipe.tokenizer,
+            forms=recipe.forms,
+            readable_bytes=readable_bytes(recipe),
+            taught=folder.taught_file if recipe.training.teachers else None,
+        ),
     )
 
 

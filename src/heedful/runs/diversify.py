@@ -32,6 +32,12 @@ def diversify(
     When the time is over, the pairs that are left stay alone.
     """
     corpus = ModelFolder(forward).corpus / "train.tsv"
+    for model in (forward, backward):
+        if len(ModelFolder(model).provenance().data.directions) > 1:
+            raise ModelFolderError(
+                f"{model} translates between several languages; diversify with models of one "
+                "direction each"
+            )
     _refuse_same_direction(forward, backward)
     if not corpus.exists():
         raise ModelFolderError(

@@ -4,18 +4,19 @@ import json
 import math
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 import torch
 
 from heedful.data.prepare import PreparedCorpus
+from heedful.data.tsv import Row
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.engine import Engine
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.evaluation import Score, evaluate
+from heedful.evaluation import Score, bleu, evaluate
 from heedful.explain.alignment import choose_alignment_head
 from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
@@ -27,6 +28,7 @@ from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
 from heedful.storage.checksums import write_checksums
 from heedful.storage.folder import ModelFolder
+from heedful.storage.languages import Direction
 from heedful.storage.provenance import (
     Data,
     Example,
@@ -78,15 +80,49 @@ def write_model(
     every = max(len(corpus.train) // _MOST_PAIRS, 1)
     habits = habits_of(corpus.train[row] for row in range(0, len(corpus.train), every))
     write_atomically(folder.habits_file, json.dumps(asdict(habits)) + "\n")
+    if corpus.languages_file.exists():
+        write_atomically(folder.languages_file, corpus.languages_file.read_text("utf-8"))
     write_checksums(folder)
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
         engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
-    sources, references = zip(*(pairs := corpus.valid_pairs()), strict=True)
-    translator = Translator(tokenizer, engine, search, habits)
-    translations = [translation.text for translation in translator.translate(sources)]
-    return evaluate(translations, references), examples_of(pairs, translations)
+    translator = Translator(tokenizer, engine, search, habits, corpus.directions)
+    return _scored(translator, corpus)
+
+
+def _scored(translator: Translator, corpus: PreparedCorpus) -> tuple[list[Score], list[Example]]:
+    """Translate the validation pairs; where there are several directions, each has its BLEU."""
+    rows = corpus.valid_rows()
+    references = [row.target for row in rows]
+    translations = _translated(translator, rows)
+    scores = evaluate(translations, references)
+    for way in corpus.directions if len(corpus.directions) > 1 else ():
+        found = [
+            (translation, row.target)
+            for translation, row in zip(translations, rows, strict=True)
+            if row.direction == way
+        ]
+        if found:
+            score = bleu(*zip(*found, strict=True))
+            scores.append(replace(score, name=f"{score.name} {way}"))
+    return scores, examples_of(corpus.valid_pairs(), translations)
+
+
+def _translated(translator: Translator, rows: Sequence[Row]) -> list[str]:
+    """Translate each source to the language of its target."""
+    translations = [""] * len(rows)
+    for way in dict.fromkeys(row.direction for row in rows):
+        numbers = [number for number, row in enumerate(rows) if row.direction == way]
+        languages = way or Direction.of("", "")
+        found = translator.translate(
+            [rows[number].source for number in numbers],
+            from_language=languages.from_language,
+            to_language=languages.to_language,
+        )
+        for number, translation in zip(numbers, found, strict=True):
+            translations[number] = translation.text
+    return translations
 
 
 def write_record(
@@ -112,7 +148,7 @@ def write_record(
             processes=processes.num,
             threads=torch.get_num_threads(),
         ),
-        data=_data(recipe, corpus),
+        data=_data(corpus),
         model=Size(vocab_size=corpus.tokenizer.vocab_size, parameters=num_parameters),
         training=Training(
             seed=training.seed,
@@ -136,14 +172,12 @@ def write_record(
     write_atomically(finished.folder.provenance_file, document)
 
 
-def _data(recipe: Recipe, corpus: PreparedCorpus) -> Data:
+def _data(corpus: PreparedCorpus) -> Data:
     about = corpus.about
-    from_language, to_language = recipe.data.languages
     return Data(
         files=[SourceFile(**file) for file in about["made_from"]["files"]],
         cleaning=about["cleaning"],
         train_pairs=len(corpus.train),
         valid_pairs=len(corpus.valid),
-        from_language=from_language,
-        to_language=to_language,
+        directions=corpus.directions,
     )

@@ -6,12 +6,13 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo, is_zipfile
 
-from heedful.data.prepare import DataConfig
+from heedful.data.files import FILES, DataConfig
 from heedful.errors import ConfigError, ModelFolderError, StorageError, printable
 from heedful.runs.recipe import load_recipe
 from heedful.storage.card import model_card
@@ -91,6 +92,7 @@ def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> No
         folder.tokenizer_file,
         folder.alignment_file,
         folder.habits_file,
+        folder.languages_file,
         folder.curves_file,
         folder.curves_picture,
         *([folder.weights_file] if with_weights else []),
@@ -105,14 +107,15 @@ def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> No
 
 def _write_recipe(folder: ModelFolder, packed: ModelFolder) -> None:
     recipe = load_recipe(str(folder.recipe_file))
-    bare = replace(recipe, data=_without_places(recipe.data))
+    bare = replace(recipe, data=tuple(map(_without_places, recipe.data)))
     packed.recipe_file.write_text(bare.toml(), encoding="utf-8", newline="\n")
 
 
 def _without_places(data: DataConfig) -> DataConfig:
     """Name files without the folders that they lay in."""
-    stated = {field.name: getattr(data, field.name) for field in fields(data)}
-    bare = {name: Path(it).name for name, it in stated.items() if isinstance(it, str)}
+    bare: dict[str, Any] = {
+        name: Path(place).name for name, place in vars(data).items() if name in FILES
+    }
     return replace(data, **bare)
 
 

@@ -59,6 +59,8 @@ heedful translate <this folder> "some text"
 
 def languages(data: Data) -> str:
     """Say from which language to which."""
+    if len(data.directions) > 1:
+        return printable(", ".join(map(str, data.directions)))
     if not data.from_language and not data.to_language:
         return "not stated"
     return printable(f"{data.from_language or 'not stated'} to {data.to_language or 'not stated'}")

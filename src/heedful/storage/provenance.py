@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from heedful.storage.languages import Direction
+
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFile:
@@ -43,9 +45,18 @@ class Data:
     """How many pairs were read, and how many of them were dropped for what."""
     train_pairs: int
     valid_pairs: int
-    from_language: str = ""
-    """The code of the source's language, if it is known."""
-    to_language: str = ""
+    directions: list[Direction] = field(default_factory=list)
+    """From which languages to which, as far as it is known."""
+
+    @property
+    def from_language(self) -> str:
+        """The one language that it reads, if there is one and it is known."""
+        return self.directions[0].from_language if len(self.directions) == 1 else ""
+
+    @property
+    def to_language(self) -> str:
+        """The one language that it writes, if there is one and it is known."""
+        return self.directions[0].to_language if len(self.directions) == 1 else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -192,7 +192,7 @@ def test_hostile_text_stays_text_wherever_it_stands(open_page, trained, tmp_path
     folder = ModelFolder(shutil.copytree(trained.path, tmp_path / "<b onclick=alert(1)>&amp;"))
     provenance = json.loads(folder.provenance_file.read_text())
     provenance["scores"][0]["name"] = HOSTILE
-    provenance["data"]["to_language"] = HOSTILE
+    provenance["data"]["directions"] = [{"from_language": "en", "to_language": HOSTILE}]
     folder.provenance_file.write_text(json.dumps(provenance))
     vocabulary = folder.tokenizer().vocabulary()
     pieces = [
