@@ -51,7 +51,7 @@ def test_the_verbs_and_their_options_are_these():
             "files", "--source", "--target", "--out", "--recipe", "--valid-source",
             "--valid-target", "--minutes", "--from", "--to", "--data",
         },
-        "pack": {"model", "--output", "-o", "--with-weights", "--with-examples"},
+        "pack": {"model", "--output", "-o", "--with-weights", "--with-examples", "--small"},
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
             "--fast", "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive",
@@ -66,6 +66,7 @@ def test_the_verbs_and_their_options_are_these():
         "explain": {"model", "text", "--out", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
+        "models": set(),
         "demo": {"--locale", "--out"},
     }  # fmt: skip
 
@@ -328,7 +329,7 @@ BAD = {
         "top_p must be above 0 and at most 1, got 2.0",
     ),
     "no such model": (["translate", "nowhere", "x"], "nowhere: no such model folder"),
-    "a name of two lines": (["translate", "no\nwhere", "x"], "no\\nwhere: no such model folder"),
+    "a name of two lines": (["export", "no\nwhere"], "no\\nwhere: no such model folder"),
     "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
     "no corpus": (["train"], "default, [data]: source is missing"),
     "no such recipe": (["train", "--recipe", "papre"], "papre: no such recipe file"),
@@ -342,7 +343,7 @@ BAD = {
         ["translate", "m", "--bogus"],
         "No such option: --bogus; text that begins with - goes after --; see: heedful translate",
     ),
-    "no model": (["translate"], "Missing argument 'MODEL'; see: heedful translate --help"),
+    "no model": (["export"], "Missing argument 'MODEL'; see: heedful export --help"),
     "no number": (["train", "--minutes", "x"], "Invalid value for '--minutes'"),
     "two files without names": (
         ["train", "a b.en", "a.fr", "--minutes", "5"],

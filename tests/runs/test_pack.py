@@ -298,3 +298,21 @@ def test_zips_of_ours_are_stored_so_that_nothing_in_them_grows(model_folder, tmp
     with ZipFile(tmp_path / "m.zip") as archive:
         assert {it.compress_type for it in archive.infolist()} == {zipfile.ZIP_STORED}
         assert {it.date_time for it in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_a_small_pack_has_its_weights_rounded_twice_and_translates_the_same(model_folder, tmp_path):
+    lines = ["a b c", "f e d c b a", "c", "a a b"]
+    pack(model_folder, tmp_path / "small.zip", small=True)
+
+    with opened(tmp_path / "small.zip") as folder:
+        assert folder.weights_file.stat().st_size < 0.6 * model_folder.weights_file.stat().st_size
+        sizes = [(it.ctranslate2 / "model.bin").stat().st_size for it in (folder, model_folder)]
+        assert sizes[0] < sizes[1]
+        assert folder.provenance().model.is_rounded
+        ours, theirs = (
+            heedful.load(it.path).translate(lines, beam_size=4) for it in (model_folder, folder)
+        )
+        assert [it.text for it in ours] == [it.text for it in theirs]  # rounded when loaded, too
+        assert heedful.load(folder.path, "pytorch").translate("a b c").text
+        with pytest.raises(ConfigError, match=r"weights were rounded .* so there is no 'exact'"):
+            heedful.load(folder.path, "exact")

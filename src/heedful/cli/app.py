@@ -54,6 +54,8 @@ app = typer.Typer(
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model folder, as written by `heedful train`.")
 ]
+MODEL_OR_SHIPPED = "A model folder; without one, the model that comes with heedful."
+AnyModelArgument = Annotated[Path | None, typer.Argument(metavar="[MODEL]", help=MODEL_OR_SHIPPED)]
 BeamOption = Annotated[
     int | None,
     typer.Option("--beam", help="Hypotheses kept at every step; 1 is greedy and fastest."),
@@ -103,7 +105,7 @@ def train(
         str,
         typer.Option(
             help="A TOML file, or one by name: default (for small corpora and no GPU), paper (the "
-            "base model as printed, for GPUs), tiny, multi30k-en-de, demo."
+            "base model as printed, for GPUs), tiny, multi30k-en-de, everyday, demo."
         ),
     ] = "default",
     valid_source: Annotated[
@@ -176,7 +178,7 @@ def train(
 
 @app.command()
 def translate(
-    model: ModelArgument,
+    model: AnyModelArgument = None,
     text: Annotated[
         list[str] | None, typer.Argument(help="Text to translate; without it, lines are read.")
     ] = None,
@@ -226,7 +228,7 @@ def translate(
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
-    heedful translate model/ "Good morning!"
+    heedful translate --to fr "Good morning!"
 
     heedful translate model/ --input letters.en --output letters.de
 
@@ -237,6 +239,7 @@ def translate(
     from heedful.cli.translate import Task
     from heedful.cli.translate import translate as run
     from heedful.decoding.hypothesis import sampling_of
+    from heedful.storage.shipped import model_and_texts
     from heedful.text.glossary import read_glossary
     from heedful.translation.options import Options
 
@@ -250,10 +253,11 @@ def translate(
         prefix=prefix,
         sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
     )
+    folder, texts = model_and_texts([*([str(model)] if model else []), *(text or [])])
     run(
         Task(
-            model=model,
-            texts=text or (),
+            model=folder,
+            texts=texts,
             input=input,
             output=output,
             engine=engine,
@@ -270,10 +274,10 @@ def translate(
 
 @app.command()
 def evaluate(
-    model: ModelArgument,
     source: Annotated[
         Path, typer.Option(help="Sentences to translate, one a line; or a TSV of pairs.")
     ],
+    model: AnyModelArgument = None,
     target: Annotated[Path | None, typer.Option(help="Their reference translations.")] = None,
     from_language: FromOption = "",
     to_language: ToOption = "",
@@ -295,6 +299,7 @@ def evaluate(
     from heedful.cli.terminal import say_scores
     from heedful.data.corpus import read_pairs
     from heedful.evaluation import bleu_metric, evaluate
+    from heedful.storage.shipped import model_path
     from heedful.translation.files import write_lines
     from heedful.translation.translator import load
 
@@ -310,7 +315,7 @@ def evaluate(
     )
     texts, written = tee(map(str, translations))
     if output:
-        write_lines(output, written, [model, source, *([target] if target else [])])
+        write_lines(output, written, [model_path(model), source, *([target] if target else [])])
     say_scores(Console(), evaluate(list(texts), references, tokenize=tokenize))
 
 
@@ -379,6 +384,12 @@ def pack(
     with_examples: Annotated[
         bool, typer.Option("--with-examples", help="Keep the sentences that the card shows.")
     ] = False,
+    small: Annotated[
+        bool,
+        typer.Option(
+            "--small", help="Round weights: int8 for translating, float16 for all else, both kept."
+        ),
+    ] = False,
 ) -> None:
     """Write a model into one file to give away: all that translating needs, and none of your text.
 
@@ -393,7 +404,11 @@ def pack(
     from heedful.storage.folder import ModelFolder
 
     folder, console = ModelFolder(model), Console()
-    packed = run(folder, output, with_weights=with_weights, with_examples=with_examples)
+    if small:
+        _require_train_extra()
+    packed = run(
+        folder, output, with_weights=with_weights, with_examples=with_examples, small=small
+    )
     name = escape(str(packed.path))
     say(
         console,
@@ -409,7 +424,7 @@ def pack(
 
 
 @app.command()
-def info(model: ModelArgument) -> None:
+def info(model: AnyModelArgument = None) -> None:
     """Tell what a model folder or a packed one holds, what it is worth, and whether it is whole.
 
     heedful info model/
@@ -419,13 +434,26 @@ def info(model: ModelArgument) -> None:
     from heedful.cli.info import info_table, tell_worth
     from heedful.runs.pack import opened
     from heedful.storage.checksums import compare
+    from heedful.storage.shipped import model_path
 
     console = Console()
-    with opened(model) as folder:
+    with opened(model_path(model)) as folder:
         config, comparison = folder.config(), compare(folder)
         tell_worth(folder, console)
         console.print(info_table(config, folder.provenance(), comparison))
         comparison.refuse_changed(folder)
+
+
+@app.command()
+def models() -> None:
+    """List the models that come with heedful.
+
+    heedful models
+    """
+    from heedful.cli.info import models_table
+    from heedful.storage.shipped import shipped_models
+
+    Console().print(models_table(shipped_models()))
 
 
 @app.command()

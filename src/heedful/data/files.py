@@ -32,6 +32,9 @@ class DataConfig:
     to_language: str = ""
     """The code of the target's."""
 
+    credit: str = ""
+    """From whom the text is, and under which licence: it stays with the model."""
+
     both_ways: bool = False
     """Whether to learn from these pairs to translate either way."""
 

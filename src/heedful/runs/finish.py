@@ -148,7 +148,7 @@ def write_record(
             processes=processes.num,
             threads=torch.get_num_threads(),
         ),
-        data=_data(corpus),
+        data=_data(recipe, corpus),
         model=Size(vocab_size=corpus.tokenizer.vocab_size, parameters=num_parameters),
         training=Training(
             seed=training.seed,
@@ -172,12 +172,13 @@ def write_record(
     write_atomically(finished.folder.provenance_file, document)
 
 
-def _data(corpus: PreparedCorpus) -> Data:
+def _data(recipe: Recipe, corpus: PreparedCorpus) -> Data:
     about = corpus.about
     return Data(
         files=[SourceFile(**file) for file in about["made_from"]["files"]],
         cleaning=about["cleaning"],
         train_pairs=len(corpus.train),
         valid_pairs=len(corpus.valid),
+        credits=list(dict.fromkeys(each.credit for each in recipe.data if each.credit)),
         directions=corpus.directions,
     )

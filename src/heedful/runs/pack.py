@@ -37,12 +37,18 @@ class Packed:
 
 
 def pack(
-    folder: ModelFolder, output: Path, *, with_weights: bool = False, with_examples: bool = False
+    folder: ModelFolder,
+    output: Path,
+    *,
+    with_weights: bool = False,
+    with_examples: bool = False,
+    small: bool = False,
 ) -> Packed:
     """Write what translating needs of a model folder into a zip file.
 
     Nothing in it is a sentence of the corpus, unless `with_examples` keeps those that the card
-    shows, and nothing says in which folders the files lay.
+    shows, and nothing says in which folders the files lay. A small one has its weights twice, both
+    times rounded: int8 for CTranslate2, and float16 for all else.
     """
     compare(folder).refuse_changed(folder)
     provenance = folder.provenance()
@@ -56,6 +62,8 @@ def pack(
         with TemporaryDirectory() as temporary:
             packed = ModelFolder(Path(temporary))
             _copy(folder, packed, with_weights=with_weights or not folder.ctranslate2.is_dir())
+            if small:
+                provenance = _rounded(folder, packed, provenance)
             _write_recipe(folder, packed)
             shown = provenance if with_examples else replace(provenance, examples=[])
             _describe(packed, replace(shown, sizes=packed.sizes()))
@@ -103,6 +111,17 @@ def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> No
         if path.is_dir():
             refuse_foreign(path)
             shutil.copytree(path, packed.path / path.name)
+
+
+def _rounded(folder: ModelFolder, packed: ModelFolder, provenance: Provenance) -> Provenance:
+    """Write the weights rounded, and say so."""
+    from heedful.interop.ctranslate2 import export_rounded  # which needs torch
+    from heedful.storage.checkpoint import load_model, save_rounded
+
+    save_rounded(packed, load_model(folder))
+    if packed.ctranslate2.is_dir():
+        export_rounded(folder, packed.ctranslate2)
+    return replace(provenance, model=replace(provenance.model, is_rounded=True))
 
 
 def _write_recipe(folder: ModelFolder, packed: ModelFolder) -> None:

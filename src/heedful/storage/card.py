@@ -49,7 +49,7 @@ On {data.valid_pairs:,} validation pairs, beam {provenance.search.beam_size}:
 
 ## Made from
 {files}
-
+{_credits(data)}
 ## Use
 ```
 heedful translate <this folder> "some text"
@@ -82,6 +82,11 @@ def file_rows(sizes: Mapping[str, int]) -> Iterable[tuple[str, str, str]]:
 def size(num_bytes: int) -> str:
     """Write a size as people say it."""
     return f"{num_bytes / 1e6:,.1f} MB" if num_bytes >= 1e5 else f"{num_bytes / 1e3:,.1f} kB"
+
+
+def _credits(data: Data) -> str:
+    lines = "".join(f"- {_text(credit)}\n" for credit in data.credits)
+    return f"\nThe text is from:\n{lines}" if lines else ""
 
 
 def _facts(provenance: Provenance) -> Iterable[list[str]]:

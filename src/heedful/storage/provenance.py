@@ -45,6 +45,8 @@ class Data:
     """How many pairs were read, and how many of them were dropped for what."""
     train_pairs: int
     valid_pairs: int
+    credits: list[str] = field(default_factory=list)
+    """From whom the text is, and under which licence."""
     directions: list[Direction] = field(default_factory=list)
     """From which languages to which, as far as it is known."""
 
@@ -65,6 +67,8 @@ class Size:
 
     vocab_size: int
     parameters: int
+    is_rounded: bool = False
+    """Whether its weights were rounded to be packed."""
 
 
 @dataclass(frozen=True, kw_only=True)

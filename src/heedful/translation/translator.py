@@ -22,6 +22,7 @@ from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
 from heedful.storage.habits import Habits
 from heedful.storage.languages import UNSTATED, Direction
+from heedful.storage.shipped import model_path
 from heedful.text.invisible import lacks_invisible
 from heedful.text.language_table import Guess, LanguageTable
 from heedful.text.normalise import (
@@ -419,18 +420,25 @@ def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
             yield None
 
 
-def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -> Translator:
-    """Load a model folder and return what translates with it.
+def load(
+    folder: str | Path | None = None, engine: str | None = None, *, fast: bool = False
+) -> Translator:
+    """Load a model folder, or the model that comes with heedful, and return what translates by it.
 
     The engine is "ctranslate2", which needs no torch, or "pytorch", which is our own model; by
     default the first, if the folder has been exported for it. "exact" is the first without rounding
     to int8, so it finds what "pytorch" finds. With `fast`, the first scores likely pieces alone,
     which is faster in bulk; but who shares a batch may show.
     """
-    refuse_other_type("folder", folder, str, Path)
+    refuse_other_type("folder", folder, str, Path, None)
     refuse_other_type("fast", fast, bool)
-    model_folder = ModelFolder(Path(folder))
+    model_folder = ModelFolder(model_path(folder))
     provenance = model_folder.provenance()
+    if engine == "exact" and provenance.model.is_rounded:
+        raise ConfigError(
+            f"{model_folder.path}: its weights were rounded when it was packed, so there is no "
+            "'exact'; take another engine"
+        )
     search = SearchConfig(**vars(provenance.search))
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
