@@ -30,7 +30,7 @@ ORDER = [
 # Nine rows, when `server` and `paper` stand between `runs` and `cli`; and within `runs`, a line.
 RUNS = [
     {"recipe", "budget"},
-    {"validate", "session"},
+    {"validate", "session", "parent"},
     {"events"},
     {"plan"},
     {"state", "begin", "curves", "finish", "diversify", "pack"},
@@ -112,6 +112,7 @@ HELD_BY = {
     "cli.terminal": "cli/test_display.py",
     "data.bridges": "data/test_several.py",
     "data.files": "data/test_prepare.py",
+    "data.parent": "runs/test_parent.py",
     "data.split": "data/test_prepare.py",
     "data.tsv": "data/test_several.py",
     "decoding.engine": "decoding/test_ctranslate2_engine.py",

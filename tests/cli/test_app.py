@@ -50,6 +50,7 @@ def test_the_verbs_and_their_options_are_these():
         "train": {
             "files", "--source", "--target", "--out", "--recipe", "--valid-source",
             "--valid-target", "--minutes", "--from", "--to", "--data",
+            "--mix",
         },
         "pack": {"model", "--output", "-o", "--with-weights", "--with-examples", "--small"},
         "translate": {

@@ -3,6 +3,7 @@
 import pytest
 
 from heedful import load
+from heedful.data.prepare import PreparedCorpus
 from heedful.errors import ConfigError
 from heedful.evaluation import bleu
 from heedful.runs.recipe import load_recipe
@@ -193,6 +194,30 @@ def test_both_engines_agree(folder):
     )
 
     assert ours == theirs
+
+
+def test_a_model_of_several_languages_goes_on_in_one_direction(folder, tmp_path):
+    (tmp_path / "new.tsv").write_text("".join(f"oak {n}\tkaoü {n}ü\n" for n in range(40)))
+    (tmp_path / "mine.toml").write_text(TINY_RECIPE)
+    languages = {"from_language": "en", "to_language": "xb"}
+    recipe = load_recipe(tmp_path / "mine.toml", source=tmp_path / "new.tsv", **languages)
+
+    *_, finished = train_model(recipe.going_on_from(folder.path, 0.2), tmp_path / "model")
+
+    better, before = load(finished.folder.path), load(folder.path)
+    assert better.languages == before.languages
+    assert better.guess("kaoü mleü") == before.guess("kaoü mleü")
+    tag = before.tokenizer.tags["xb"]
+    sources = [source for source, _ in PreparedCorpus(finished.folder.corpus).valid]
+    assert {source[0] for source in sources} == {tag}
+
+
+def test_a_direction_that_a_model_has_not_cannot_be_gone_on_with(folder, tmp_path):
+    (tmp_path / "new.tsv").write_text("a\tb\nc\td\n")
+    recipe = load_recipe(source=tmp_path / "new.tsv", from_language="en", to_language="fr")
+
+    with pytest.raises(ConfigError, match=r"translates xa-en, en-xb, xb-en, and the new pairs are"):
+        next(train_model(recipe.going_on_from(folder.path), tmp_path / "model"))
 
 
 @pytest.mark.slow

@@ -112,13 +112,21 @@ def train(
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
     ] = "",
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
-    from_language: Annotated[
-        str, typer.Option("--from", help="The source's language, such as en; x.en tells it too.")
-    ] = "",
+    from_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            help="The source's language, such as en; x.en tells it too. Or a model to go on from: "
+            "its folder, or its name. May be given twice.",
+        ),
+    ] = None,
     to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
     data: Annotated[
         Path | None, typer.Option(help="The folder of the files that the recipe itself names.")
     ] = None,
+    mix: Annotated[
+        float, typer.Option(help="With a model to go on from: the share of old pairs.")
+    ] = 0.5,
     minutes: Annotated[
         float | None,
         typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
@@ -139,6 +147,8 @@ def train(
     pairs hardly anything is learned.
 
     heedful train --source train.en --target train.de --out model/ --minutes 60
+
+    heedful train --from model/ --source more.en --target more.de --out better/ --minutes 10
     """
     from heedful.runs.budget import Stopwatch
 
@@ -154,6 +164,7 @@ def train(
     from heedful.runs.recipe import load_recipe
     from heedful.runs.train import train_model
 
+    from_language, parent = _language_and_model(from_ or ())
     files_given = {
         "source": source,
         "target": target,
@@ -165,6 +176,8 @@ def train(
     # Signals outermost: torchrun sends one to those who lost another, and they should say so first.
     with stop_on_signals() as stop, join() as processes:
         chosen = processes.by_first(load_recipe, recipe, data or "", **files_given)
+        if parent:
+            chosen = processes.by_first(chosen.going_on_from, parent, mix)
         if minutes is not None:
             chosen = chosen.within(minutes)
         run = train_model(chosen, out, stop, processes, stopwatch)
@@ -501,6 +514,20 @@ def _refuse_unnamed(files: Sequence[str]) -> None:
             f"'{files[0]}' is given without saying what it is; type: "
             f"heedful train {shlex.join(named)}" + " ..." * (len(files) > 2)
         )
+
+
+def _language_and_model(given: Sequence[str]) -> tuple[str, str]:
+    """Tell which of what --from was given is a language, and which a model to go on from."""
+    from heedful.data.languages import is_code
+    from heedful.storage.shipped import shipped_models
+
+    models = [it for it in given if not is_code(it) or Path(it).is_dir() or it in shipped_models()]
+    languages = [it for it in given if it not in models]
+    if len(models) > 1 or len(languages) > 1:
+        raise ConfigError(
+            f"--from takes one language and one model to go on from, got {', '.join(given)}"
+        )
+    return "".join(languages), "".join(models)
 
 
 def _require_train_extra() -> None:

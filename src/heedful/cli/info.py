@@ -52,6 +52,7 @@ def info_table(config: ModelConfig, provenance: Provenance, comparison: Comparis
         "pairs": f"{data.train_pairs:,} to train, {data.valid_pairs:,} to validate",
         "training": f"{training.steps:,} steps in {minutes(training)} on "
         f"{provenance.machine.threads} threads, seed {training.seed}",
+        **({"goes on from": training.parent} if training.parent else {}),
         "made": f"{provenance.created} by heedful {versions.heedful}, torch {versions.torch}",
         "search": ", ".join(f"{name} {it}" for name, it in asdict(provenance.search).items()),
         "checksums": str(comparison),

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
@@ -19,9 +20,11 @@ from heedful.data.corpus import (
 from heedful.data.files import DataConfig, directions_of
 from heedful.data.forms import FormsConfig, as_typed, casing_of
 from heedful.data.pair_ids import PairIds, write_pair_ids
+from heedful.data.parent import checksum_of, learned_directions
 from heedful.data.several import write_text
 from heedful.data.tsv import Row, read_rows, write_rows, write_rows_whole
 from heedful.errors import CorpusError, ModelFolderError
+from heedful.storage.folder import ModelFolder
 from heedful.storage.languages import Direction
 from heedful.storage.outputs import refuse_foreign
 from heedful.storage.writing import folder_written_whole
@@ -98,6 +101,11 @@ class PreparedCorpus:
         return (self.folder / "corpus.json").exists() and "taught" in self.about["made_from"]
 
     @property
+    def has_parent(self) -> bool:
+        """Whether its vocabulary is that of a model that is gone on from."""
+        return "parent" in self.about["made_from"]["settings"]
+
+    @property
     def report(self) -> CleaningReport:
         """How many pairs were read, and why some were dropped."""
         return CleaningReport(**self.about["cleaning"])
@@ -121,6 +129,29 @@ class Preparation:
     taught: Path | None = None
     """A TSV of pairs to train on in place of those of the files; they do not change how large a
     vocabulary is chosen."""
+    parent: ModelFolder | None = None
+    """A model that is gone on from: its vocabulary stays."""
+    old: Path | None = None
+    """A TSV of pairs that it shall not forget, to train on as well."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that what is prepared depends on, beside files and teachers."""
+        of_all: dict[str, Any] = {
+            name: asdict(getattr(self, name)) for name in ("cleaning", "tokenizer", "forms")
+        }
+        if self.parent:
+            of_all["parent"] = checksum_of(self.parent)
+            of_all["old"] = _describe_file(self.old) if self.old else {}
+        return of_all
+
+    def directions(self, data: tuple[DataConfig, ...]) -> list[Direction]:
+        """Return what is learned from some corpora."""
+        return learned_directions(self.parent, data) if self.parent else directions_of(data)
+
+    def has_tags(self, directions: Sequence[Direction]) -> bool:
+        """Whether the model is told which language to write."""
+        return bool(self.parent.tokenizer().tags) if self.parent else len(directions) > 1
 
 
 def prepare(folder: Path, data: tuple[DataConfig, ...], how: Preparation) -> PreparedCorpus:
@@ -129,36 +160,58 @@ def prepare(folder: Path, data: tuple[DataConfig, ...], how: Preparation) -> Pre
     One that was prepared in another way, for a run that never began, is prepared anew.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
-    directions = directions_of(data)
+    directions = how.directions(data)
     files = [path for each in data for path in each.files]
     for path in files:
         refuse_no_text(path)
     refuse_foreign(folder)
-    settings = {name: asdict(getattr(how, name)) for name in ("cleaning", "tokenizer", "forms")}
-    made_from = {"files": [_describe_file(path) for path in files], "settings": settings}
+    made_from = {"files": [_describe_file(path) for path in files], "settings": how.settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
-        if _is_prepared_so(PreparedCorpus(folder), settings, bool(how.taught)):
+        if _is_prepared_so(PreparedCorpus(folder), how.settings, bool(how.taught)):
             return PreparedCorpus(folder)
+    is_tagged = how.has_tags(directions)
     with folder_written_whole(folder) as partial:
-        report, valid_report = write_text(partial, data, how.cleaning)
-        readable_bytes = how.readable_bytes
+        report, valid_report = write_text(partial, data, how.cleaning, is_tagged=is_tagged)
         if how.taught:
             made_from["taught"] = _describe_file(how.taught)
-            readable_bytes = min(readable_bytes, (partial / "train.tsv").stat().st_size)
-            _write_taught(partial, how.taught, how.cleaning)
-        if how.forms.share:
-            _write_as_typed(partial, how.forms)
-        tags = [way.to_language for way in directions] if len(directions) > 1 else []
-        _write_ids(partial, _vocabulary(partial, how.tokenizer, readable_bytes, tags))
-        if tags:
-            write_languages(PreparedCorpus(partial))
+        if how.parent:
+            _follow(how.parent, partial, how)
+            directions = how.parent.provenance().data.directions or directions
+        else:
+            tags = [way.to_language for way in directions] if is_tagged else []
+            _begin(partial, how, tags)
         ways = [(way.from_language, way.to_language) for way in directions]
         about = {"made_from": made_from, "directions": ways, "cleaning": asdict(report)}
         if valid_report:
             about["valid_cleaning"] = asdict(valid_report)
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
     return PreparedCorpus(folder)
+
+
+def _begin(folder: Path, how: Preparation, tags: Sequence[str]) -> None:
+    """Cut the text into pieces of a vocabulary of its own."""
+    readable_bytes = how.readable_bytes
+    if how.taught:
+        readable_bytes = min(readable_bytes, (folder / "train.tsv").stat().st_size)
+        _write_taught(folder, how.taught, how.cleaning)
+    if how.forms.share:
+        _write_as_typed(folder, how.forms)
+    _write_ids(folder, _vocabulary(folder, how.tokenizer, readable_bytes, tags))
+    if tags:
+        write_languages(PreparedCorpus(folder))
+
+
+def _follow(parent: ModelFolder, folder: Path, how: Preparation) -> None:
+    """Cut the text into the pieces that a model knows, beside text that it knows."""
+    if how.forms.share:
+        _write_as_typed(folder, how.forms)
+    if how.old:
+        with (folder / "train.tsv").open("ab") as file, how.old.open("rb") as old:
+            shutil.copyfileobj(old, file)
+    _write_ids(folder, parent.tokenizer())
+    if parent.languages_file.exists():
+        shutil.copyfile(parent.languages_file, PreparedCorpus(folder).languages_file)
 
 
 def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:

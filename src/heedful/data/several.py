@@ -7,20 +7,22 @@ from pathlib import Path
 
 from heedful.data.bridges import Part, bridges
 from heedful.data.corpus import CleaningConfig, CleaningReport, text_digest
-from heedful.data.files import DataConfig, directions_of
+from heedful.data.files import DataConfig
 from heedful.data.split import split_text
 from heedful.data.tsv import Row, read_rows, write_rows
 
 
 def write_text(
-    folder: Path, data: tuple[DataConfig, ...], cleaning: CleaningConfig
+    folder: Path, data: tuple[DataConfig, ...], cleaning: CleaningConfig, *, is_tagged: bool
 ) -> tuple[CleaningReport, CleaningReport | None]:
-    """Write the pairs of all corpora, cleaned, into train.tsv and valid.tsv of a folder."""
+    """Write the pairs of all corpora, cleaned, into train.tsv and valid.tsv of a folder.
+
+    With each goes its direction, if the model is to be told which language to write.
+    """
     reports = CleaningReport(), CleaningReport()
-    if len(data) == 1 and not data[0].both_ways:
+    if len(data) == 1 and not data[0].both_ways and not is_tagged:
         split_text(folder, data[0], cleaning, *reports)
     else:
-        is_tagged = len(directions_of(data)) > 1
         parts = folder / "parts"
         for number, each in enumerate(data):
             (parts / str(number)).mkdir(parents=True)

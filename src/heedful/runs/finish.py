@@ -10,11 +10,11 @@ from importlib.metadata import version
 
 import torch
 
+from heedful.data.parent import checksum_of
 from heedful.data.prepare import PreparedCorpus
 from heedful.data.tsv import Row
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.engine import Engine
-from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, bleu, evaluate
 from heedful.explain.alignment import choose_alignment_head
@@ -22,13 +22,13 @@ from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
 from heedful.runs.events import Finished, Validation
+from heedful.runs.parent import old_valid_rows, translated
 from heedful.runs.recipe import Recipe
 from heedful.runs.validate import examples_of
 from heedful.storage.card import model_card
 from heedful.storage.checkpoint import Checkpoints, save_model
 from heedful.storage.checksums import write_checksums
 from heedful.storage.folder import ModelFolder
-from heedful.storage.languages import Direction
 from heedful.storage.provenance import (
     Data,
     Example,
@@ -44,7 +44,7 @@ from heedful.storage.provenance import (
 from heedful.storage.writing import write_atomically
 from heedful.training.averaging import running_means
 from heedful.translation.guard import habits_of
-from heedful.translation.translator import Translator
+from heedful.translation.translator import Translator, load
 
 _MOST_PAIRS = 50_000  # by which to tell what is normal
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
@@ -69,7 +69,7 @@ def mean_of_best(
 
 
 def write_model(
-    folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, search: SearchConfig
+    folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, recipe: Recipe
 ) -> tuple[list[Score], list[Example]]:
     """Write all that translating needs; return how well it does on the validation pairs."""
     tokenizer = corpus.tokenizer
@@ -87,15 +87,36 @@ def write_model(
     if can_compute(model.config):
         export_ctranslate2(folder)
         engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
-    translator = Translator(tokenizer, engine, search, habits, corpus.directions)
-    return _scored(translator, corpus)
+    translator = Translator(tokenizer, engine, recipe.search, habits, corpus.directions)
+    scores, examples = _scored(translator, corpus)
+    if parent := recipe.start.folder:
+        scores += _compared(translator, parent, corpus.valid_rows())
+    return scores, examples
+
+
+def _compared(translator: Translator, parent: ModelFolder, new: Sequence[Row]) -> list[Score]:
+    """Score the model that was gone on from on the same pairs, and both on pairs it knew."""
+    before, old = load(parent.path), old_valid_rows(parent)
+    return [
+        replace(_bleu_of(judged, rows), name=name)
+        for name, judged, rows in (
+            ("BLEU before", before, new),
+            ("BLEU old pairs", translator, old),
+            ("BLEU before old pairs", before, old),
+        )
+        if rows
+    ]
+
+
+def _bleu_of(translator: Translator, rows: Sequence[Row]) -> Score:
+    return bleu(translated(translator, rows), [row.target for row in rows])
 
 
 def _scored(translator: Translator, corpus: PreparedCorpus) -> tuple[list[Score], list[Example]]:
     """Translate the validation pairs; where there are several directions, each has its BLEU."""
     rows = corpus.valid_rows()
     references = [row.target for row in rows]
-    translations = _translated(translator, rows)
+    translations = translated(translator, rows)
     scores = evaluate(translations, references)
     for way in corpus.directions if len(corpus.directions) > 1 else ():
         found = [
@@ -107,22 +128,6 @@ def _scored(translator: Translator, corpus: PreparedCorpus) -> tuple[list[Score]
             score = bleu(*zip(*found, strict=True))
             scores.append(replace(score, name=f"{score.name} {way}"))
     return scores, examples_of(corpus.valid_pairs(), translations)
-
-
-def _translated(translator: Translator, rows: Sequence[Row]) -> list[str]:
-    """Translate each source to the language of its target."""
-    translations = [""] * len(rows)
-    for way in dict.fromkeys(row.direction for row in rows):
-        numbers = [number for number, row in enumerate(rows) if row.direction == way]
-        languages = way or Direction.of("", "")
-        found = translator.translate(
-            [rows[number].source for number in numbers],
-            from_language=languages.from_language,
-            to_language=languages.to_language,
-        )
-        for number, translation in zip(numbers, found, strict=True):
-            translations[number] = translation.text
-    return translations
 
 
 def write_record(
@@ -159,6 +164,7 @@ def write_record(
             stopped_early=finished.stopped_early,
             seconds=round(finished.seconds, 1),
             averaged_checkpoints=finished.num_averaged,
+            parent=_parent(recipe),
         ),
         search=Search(**asdict(recipe.search)),
         scores=[Scored(**asdict(score)) for score in finished.scores],
@@ -170,6 +176,11 @@ def write_record(
     write_atomically(finished.folder.card_file, model_card(provenance))
     document = json.dumps(asdict(provenance), indent=2) + "\n"
     write_atomically(finished.folder.provenance_file, document)
+
+
+def _parent(recipe: Recipe) -> str:
+    parent = recipe.start.folder
+    return f"{parent.path.name} (sha256 {checksum_of(parent)})" if parent else ""
 
 
 def _data(recipe: Recipe, corpus: PreparedCorpus) -> Data:

@@ -126,7 +126,8 @@ def _rounded(folder: ModelFolder, packed: ModelFolder, provenance: Provenance) -
 
 def _write_recipe(folder: ModelFolder, packed: ModelFolder) -> None:
     recipe = load_recipe(str(folder.recipe_file))
-    bare = replace(recipe, data=tuple(map(_without_places, recipe.data)))
+    start = replace(recipe.start, model=Path(recipe.start.model).name)
+    bare = replace(recipe, data=tuple(map(_without_places, recipe.data)), start=start)
     packed.recipe_file.write_text(bare.toml(), encoding="utf-8", newline="\n")
 
 

@@ -12,14 +12,18 @@ from typing import Any, get_type_hints
 from heedful.data.corpus import CleaningConfig
 from heedful.data.files import FILES, DataConfig, directions_of
 from heedful.data.forms import FormsConfig
+from heedful.data.parent import StartConfig
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.errors import ConfigError, near_miss, refuse_other_type
 from heedful.model.config import PRESETS, SIZE_NAMES, ModelConfig, preset
 from heedful.text.tokenizer import TokenizerConfig
 from heedful.training.config import TrainingConfig
+from heedful.training.schedule import peak_rate
 
 DEFAULT = "default"
 _MOST_BYTES = 1 << 20  # of a recipe
+_GENTLE = 0.1  # of the rate, for a model that goes on
+_SHORT_WARMUP, _SHORT_PATIENCE = 100, 4
 ROOT = "paper"  # what a recipe leaves open is done as the paper does it
 
 
@@ -34,6 +38,7 @@ class Recipe:
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     model: Mapping[str, Any] = field(default_factory=dict)
     """A preset and changes to it; the vocabulary's size joins when that is known."""
+    start: StartConfig = field(default_factory=StartConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     stated: frozenset[tuple[str, str]] = frozenset()
@@ -50,6 +55,39 @@ class Recipe:
         training = replace(self.training, steps=0, minutes=float(minutes))
         return replace(self, training=training, stated=self.stated | {("training", "minutes")})
 
+    def going_on_from(self, model: str | Path, mix: int | float = StartConfig.mix) -> "Recipe":
+        """Return the same recipe for a model that goes on from another (fine-tuning).
+
+        Its sizes are those of that model, its rate is a tenth, and it stops when it gains no more.
+        """
+        refuse_other_type("model", model, str, Path)
+        refuse_other_type("mix", mix, float)
+        start = StartConfig(model=str(model), mix=float(mix))
+        assert start.folder
+        sizes = asdict(start.folder.config())
+        del sizes["vocab_size"]
+        before = self.training
+        d_model = self.model_config(vocab_size=1).d_model
+        warmup = max(min(_SHORT_WARMUP, before.steps // 10), 1) if before.steps else _SHORT_WARMUP
+        peak = peak_rate(before.peak_rate, d_model=d_model, warmup_steps=before.warmup_steps)
+        training = replace(
+            before,
+            schedule="linear",
+            peak_rate=peak * _GENTLE,
+            warmup_steps=warmup,
+            patience=_SHORT_PATIENCE,
+        )
+        search = SearchConfig(**vars(start.folder.provenance().search))
+        stated = {("model", name) for name in sizes} | {("training", "patience")}
+        return replace(
+            self,
+            start=start,
+            model=sizes,
+            training=training,
+            search=search,
+            stated=self.stated | stated,
+        )
+
     def toml(self) -> str:
         """Write the recipe down with every choice made explicit."""
         model = asdict(self.model_config(vocab_size=1))
@@ -65,6 +103,7 @@ class Recipe:
 _SECTIONS: dict[str, type[Any]] = {
     "cleaning": CleaningConfig,
     "forms": FormsConfig,
+    "start": StartConfig,
     "tokenizer": TokenizerConfig,
     "model": ModelConfig,
     "training": TrainingConfig,

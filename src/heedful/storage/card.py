@@ -99,6 +99,7 @@ def _facts(provenance: Provenance) -> Iterable[list[str]]:
         ["steps", f"{training.steps:,}"],
         ["time", f"{minutes(training)} on {provenance.machine.threads} threads"],
         ["teachers", _teachers(training)],
+        *([["goes on from", _text(training.parent)]] if training.parent else []),
     ]
 
 

@@ -46,6 +46,8 @@ class ModelFolder:
         self.corpus = self.training / "corpus"
         self.train_ids = self.corpus / "train"
         self.taught_file = self.training / "taught.tsv"
+        self.new_pairs = self.training / "new"
+        self.old_file = self.training / "old.tsv"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property

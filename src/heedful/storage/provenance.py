@@ -84,6 +84,8 @@ class Training:
     stopped_early: bool
     seconds: float
     averaged_checkpoints: int
+    parent: str = ""
+    """The model that was gone on from: its name, and the checksum of its weights."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """From which language to which: directly, or through a third."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple, TypeVar
 
@@ -63,7 +63,7 @@ def grouped(
     items: Sequence[Item],
     *,
     by: Callable[[Item], Key],
-    each: Callable[[Key, list[Item]], Sequence[Result]],
+    each: Callable[[Key, list[Item]], Iterable[Result]],
 ) -> list[Result]:
     """Work on items that belong together at once, and return what becomes of all in order."""
     keys = [by(item) for item in items]
