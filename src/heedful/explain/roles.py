@@ -52,15 +52,17 @@ def _shares(
     kind: Kind, weights: NDArray[np.float64], first: int, aligned: Mapping[int, int]
 ) -> dict[Role, float]:
     """Measure how much of the weights goes where."""
+    start = _mean(weights[first:, 0])
     if kind == "cross":
         found = [weights[row, place] for row, place in aligned.items()]
-        return {"aligner": _mean(found), "end": _mean(weights[:, -1])}
+        return {"aligner": _mean(found), "start": start, "end": _mean(weights[:, -1])}
     shares: dict[Role, float] = {
+        "start": start,
         "previous": _mean(np.diagonal(weights, -1)),
         "same": _mean(np.diagonal(weights)[first:]),
     }
     if kind == "decoder":
-        return shares | {"start": _mean(weights[first:, 0])}
+        return shares
     return shares | {"next": _mean(np.diagonal(weights, 1)), "end": _mean(weights[:, -1])}
 
 

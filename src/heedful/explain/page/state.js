@@ -3,11 +3,15 @@
  * What is kept is in the address of the page, after #, so a link opens the very picture.
  */
 
+/** Of attention: source to source, target to target, target to source.
+ * @typedef {"encoder" | "decoder" | "cross"} Kind
+ */
+
 /**
  * What is selected. Whatever is left out is open.
  * @typedef {object} Selection
  * @property {string} [panel] which panel is seen
- * @property {"encoder" | "decoder" | "cross"} [kind] of attention
+ * @property {Kind} [kind]
  * @property {number} [layer]
  * @property {number} [head]
  * @property {number} [sentence] of the text

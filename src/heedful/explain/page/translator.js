@@ -213,6 +213,37 @@ export class Translator {
     return { scores };
   }
 
+  /**
+   * Tell how much of a target's log-probability goes when a head is silenced, head by head.
+   * @param {number[]} source
+   * @param {number[]} target
+   * @param {string[]} heads as in `WhatIf`
+   * @param {Pause} pause
+   * @param {(soFar: number[]) => void} tell
+   */
+  async losses(source, target, heads, pause, tell) {
+    const usual = this.logProbability(source, target);
+    const losses = [];
+    for (const head of heads) {
+      losses.push(usual - this.logProbability(source, target, { silenced: [head] }));
+      tell([...losses]);
+      await pause();
+    }
+    return losses;
+  }
+
+  /**
+   * The log-probability of a whole target, its end included.
+   * @private
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   * @param {WhatIf} [whatIf]
+   */
+  logProbability(source, target, whatIf = {}) {
+    const { scores } = this.score(source, target, whatIf);
+    return sum([...target, EOS].map((id, row) => scores.data[row * scores.width + id]));
+  }
+
   /** @private @param {Wish} wish @returns {SearchConfig} */
   searchConfig(wish) {
     const { beamSize, alpha } = this.data.search;

@@ -24,6 +24,8 @@ import { readWeights } from "./weights.js";
  * @property {(asked: { text: string, target?: string }) => number[]} ids of a source
  * @property {(asked: Forward) => Pass} forward one pass over source and target at once
  * @property {(asked: Beam) => Found} search step by step, for the tree of hypotheses
+ * @property {(asked: { source: number[], target: number[], heads: string[] }) => number[]} losses
+ *   how much of the target's log-probability goes without each head; tells as they come
  * @property {(asked: { name: string }) => Matrix} weight by its name in model.safetensors
  */
 
@@ -133,6 +135,8 @@ const answers = {
     const config = { ...translator.data.search, ...wish };
     return { steps, hypotheses: bestFirst(steps[steps.length - 1].found, config) };
   },
+  losses: (translator, { source, target, heads }, pause, tell) =>
+    translator.losses(source, target, heads, pause, tell),
   weight: (translator, { name }) => translator.model.weight(name),
 };
 
