@@ -143,3 +143,135 @@ def test_words_are_shown_instead_of_pieces(look, explanation):
 
     labels = tab.locator(".map-rows span").all_inner_texts()
     assert labels == ["<s>", *(word.text for word in explanation.words)]
+
+
+def test_what_the_model_reads_is_embedding_and_position(look, trained, explanation):
+    tab = look("panel=pieces&kind=encoder&piece=2", ".pieces-panel table td")
+    model = load(trained.path, engine="pytorch").engine.model
+    ids = torch.tensor(explanation.source_ids)
+    tab.locator("#dimension").fill("5")
+
+    embedding = (model.embedding.weight[ids[2]] * model.config.d_model**0.5)[5].item()
+    position = model.positions(0, 3)[2, 5].item()
+    shown = [number(it) for it in tab.locator(".strip-value").all_inner_texts()]
+    assert shown == pytest.approx([embedding, position, embedding + position], abs=6e-4)
+    buttons = tab.locator(".ids").first.locator("button small").all_inner_texts()
+    assert [int(it.replace(",", "")) for it in buttons] == list(explanation.source_ids)
+
+    tab.locator("#position").fill("9")
+    moved = model.positions(0, 10)[9, 5].item()
+    shown = [number(it) for it in tab.locator(".strip-value").all_inner_texts()]
+    assert shown == pytest.approx([embedding, moved, embedding + moved], abs=6e-4)
+
+
+@torch.no_grad()
+def test_the_nearest_pieces_are_nearest_in_pytorch(look, trained, explanation):
+    tab = look("panel=pieces&kind=encoder&piece=0", ".pieces-panel table td")
+    weight = load(trained.path, engine="pytorch").engine.model.embedding.weight
+    one = weight[explanation.source_ids[0]]
+
+    cosines = torch.cosine_similarity(one[None], weight).sort(descending=True).values[1:7]
+    shown = [number(it) for it in tab.locator(".pieces-panel td").all_inner_texts()]
+    assert shown == pytest.approx(cosines.tolist(), abs=6e-3)
+
+
+def test_a_weight_by_hand_is_made_of_the_numbers_of_pytorch(look, explanation):
+    tab = look("panel=hand&kind=cross&layer=0&head=1&piece=2&seen=1", ".hand-panel td")
+    tab.locator("#hand-dimension").fill("3")
+
+    q, k = explanation.q["cross"][0, 1, 2], explanation.k["cross"][0, 1, 1]
+    shown = [number(it) for it in tab.locator(".strip-value").all_inner_texts()[:3]]
+    assert shown == pytest.approx([q[3], k[3], q[3] * k[3]], abs=6e-4)
+    weights = [
+        number(it) for it in tab.locator(".hand-panel tbody td:last-child").all_inner_texts()
+    ]
+    assert weights == pytest.approx(explanation.cross[0, 1, 2].tolist(), abs=6e-4)
+    assert "Number 4 of q is " in tab.locator(".hand-panel").inner_text()
+
+
+def test_leaving_out_the_root_sharpens_the_softmax(look, explanation):
+    tab = look("panel=hand&kind=cross&layer=0&head=1&piece=2", ".hand-panel td")
+    tab.get_by_role("button", name="Leave out").click()
+
+    q, k = explanation.q["cross"][0, 1, 2], explanation.k["cross"][0, 1]
+    wanted = torch.tensor(k @ q).softmax(-1).tolist()
+    weights = [
+        number(it) for it in tab.locator(".hand-panel tbody td:last-child").all_inner_texts()
+    ]
+    assert weights == pytest.approx(wanted, abs=6e-4)
+
+
+def test_what_comes_later_is_masked(look):
+    tab = look("panel=hand&kind=decoder&layer=0&head=0&piece=1", ".hand-panel td")
+
+    scores = tab.locator(".hand-panel tbody td:nth-child(2)").all_inner_texts()
+    assert [score == "−∞" for score in scores[:3]] == [False, False, True]
+    assert "it is not there yet" in tab.locator(".hand-panel").inner_text()
+
+
+def test_every_step_of_writing_has_the_probabilities_of_pytorch(look, explanation):
+    tab = look("panel=steps&step=1", ".steps-panel tbody tr")
+
+    rows = tab.locator(".steps-panel tbody tr")
+    for at, likely in enumerate(explanation.steps[1][:5]):
+        cells = rows.nth(at).locator("td").all_inner_texts()
+        assert rows.nth(at).locator("th").inner_text() == likely.piece
+        assert number(cells[2]) == pytest.approx(likely.log_probability, abs=6e-3)
+
+    tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Step on").click()
+    assert "step=" in tab.url
+
+
+def test_another_piece_is_taken_and_the_model_goes_on(look):
+    tab = look("panel=steps&step=2", ".steps-panel tbody tr")
+    piece = tab.locator(".steps-panel tbody th").nth(1).inner_text()
+    tab.locator(".steps-panel tbody button").nth(1).click()
+
+    branch = tab.locator(".branches li").first
+    branch.get_by_text("log-probability").wait_for()
+    assert piece.strip("▁") in branch.locator("span").first.inner_text()
+
+
+def test_the_beam_is_the_tree_that_python_finds(look, explanation):
+    tab = look("panel=beam", ".node")
+
+    nodes = tab.locator(".node")
+    found = [node for step in explanation.beam.steps for node in step]
+    assert nodes.count() == len(found)
+    for at, node in enumerate(found[:12]):
+        assert node.fate.replace(" ", "-") in nodes.nth(at).get_attribute("class")
+        assert number(nodes.nth(at).locator("small").inner_text().split()[-1]) == pytest.approx(
+            node.total, abs=0.006
+        )
+    scores = tab.locator(".beam-panel tbody td:last-child").all_inner_texts()
+    alpha = explanation.search.alpha
+    wanted = [best.score(alpha) for best in explanation.beam.best]
+    assert [number(it) for it in scores] == pytest.approx(wanted, abs=2e-3)
+
+
+def test_another_alpha_ranks_anew_and_another_beam_searches_anew(look, explanation):
+    tab = look("panel=beam", ".node")
+    tab.locator("#alpha").fill("0")
+    scores = [number(it) for it in tab.locator(".beam-panel tbody td:last-child").all_inner_texts()]
+    logs = [number(it) for it in tab.locator(".beam-panel tbody td:nth-child(3)").all_inner_texts()]
+    assert scores == pytest.approx(logs, abs=6e-3)
+
+    tab.locator("#beam-size").fill("2")
+    tab.wait_for_timeout(600)
+    steps = len(set(tab.locator(".node").evaluate_all("all => all.map((it) => it.style.left)")))
+    assert tab.locator(".node").count() <= 4 * steps
+    assert tab.locator(".beam-panel tbody tr").count() == 2
+
+
+def test_arrow_keys_go_along_the_tree(look):
+    tab = look("panel=beam", ".node")
+    tab.locator(".node").first.focus()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Enter")
+
+    assert tab.evaluate("document.activeElement.getAttribute('aria-label')").startswith(
+        "Step 2, place 2"
+    )
+    assert "hypothesis=" in tab.url

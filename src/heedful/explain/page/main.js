@@ -3,8 +3,12 @@
 import { element } from "./elements.js";
 import { Engine } from "./engine.js";
 import { Inside } from "./inside.js";
+import { BeamPanel } from "./panels/beam.js";
+import { HandPanel } from "./panels/hand.js";
 import { HeadPanel } from "./panels/head.js";
 import { HeadsPanel } from "./panels/heads.js";
+import { PiecesPanel } from "./panels/pieces.js";
+import { StepsPanel } from "./panels/steps.js";
 import { TranslatePanel } from "./panels/translate.js";
 import { State } from "./state.js";
 import { english, fill } from "./texts.js";
@@ -30,8 +34,12 @@ import { serve } from "./worker.js";
 
 /** @type {PanelKind[]} in the order in which they stand under "Look inside" */
 const PANELS = [
+  { id: "pieces", title: "piecesTab", hasBar: false, make: (context) => new PiecesPanel(context) },
   { id: "heads", title: "headsTab", hasBar: true, make: (context) => new HeadsPanel(context) },
   { id: "head", title: "headTab", hasBar: true, make: (context) => new HeadPanel(context) },
+  { id: "hand", title: "handTab", hasBar: true, make: (context) => new HandPanel(context) },
+  { id: "steps", title: "stepsTab", hasBar: false, make: (context) => new StepsPanel(context) },
+  { id: "beam", title: "beamTab", hasBar: false, make: (context) => new BeamPanel(context) },
 ];
 
 /** Build the page, then open the model. */

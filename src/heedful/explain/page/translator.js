@@ -209,7 +209,11 @@ export class Translator {
     const state = this.model.encode([...source, EOS], whatIf, keep);
     const { x } = this.model.decode([[BOS, ...target]], state, whatIf, keep);
     const scores = this.model.logits(x);
+    const normaliser = matrix(scores.rows, 1); // the logarithm of the sum of all e^logit
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] = scores.data[row * scores.width];
     logSoftmax(scores);
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] -= scores.data[row * scores.width];
+    keep?.("normaliser", normaliser);
     return { scores };
   }
 
@@ -234,14 +238,34 @@ export class Translator {
 
   /**
    * The log-probability of a whole target, its end included.
-   * @private
    * @param {readonly number[]} source
    * @param {readonly number[]} target
    * @param {WhatIf} [whatIf]
    */
   logProbability(source, target, whatIf = {}) {
     const { scores } = this.score(source, target, whatIf);
-    return sum([...target, EOS].map((id, row) => scores.data[row * scores.width + id]));
+    return sum([...target, EOS].slice(0, scores.rows).map((id, row) => scores.data[row * scores.width + id]));
+  }
+
+  /**
+   * Find the pieces whose embeddings point where that of one does, the nearest first.
+   * @param {number} id
+   * @param {number} count
+   */
+  nearest(id, count) {
+    const { rows, width, data } = this.model.embedding;
+    const cosines = new Float32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      let [dot, length, own] = [0, 0, 0];
+      for (let i = 0; i < width; i++) {
+        const [a, b] = [data[row * width + i], data[id * width + i]];
+        dot += a * b;
+        length += a * a;
+        own += b * b;
+      }
+      cosines[row] = row === id ? -1 : dot / Math.sqrt(length * own || 1);
+    }
+    return best(cosines, count).map((row) => ({ id: row, cosine: cosines[row] }));
   }
 
   /** @private @param {Wish} wish @returns {SearchConfig} */

@@ -26,6 +26,10 @@ import { readWeights } from "./weights.js";
  * @property {(asked: Beam) => Found} search step by step, for the tree of hypotheses
  * @property {(asked: { source: number[], target: number[], heads: string[] }) => number[]} losses
  *   how much of the target's log-probability goes without each head; tells as they come
+ * @property {(asked: { source: number[], target: number[], whatIf?: WhatIf }) => { logProbability: number }} likelihood
+ *   of a whole target, its end included
+ * @property {(asked: { id: number, count: number }) => { id: number, cosine: number }[]} nearest
+ *   pieces whose embeddings point where that of one does
  * @property {(asked: { name: string }) => Matrix} weight by its name in model.safetensors
  */
 
@@ -137,6 +141,10 @@ const answers = {
   },
   losses: (translator, { source, target, heads }, pause, tell) =>
     translator.losses(source, target, heads, pause, tell),
+  likelihood: (translator, { source, target, whatIf }) => ({
+    logProbability: translator.logProbability(source, target, whatIf),
+  }),
+  nearest: (translator, { id, count }) => translator.nearest(id, count),
   weight: (translator, { name }) => translator.model.weight(name),
 };
 

@@ -10,6 +10,9 @@ import { fill } from "../texts.js";
 /** @typedef {import("../reading.js").Reading} Reading */
 /** @typedef {import("../state.js").Selection} Selection */
 
+/** Percent of the fullest colour that a weight of 1 gets behind text, which has to stay readable. */
+export const SHADE = 55;
+
 /** Pieces as buttons: those who look above, and below them, shaded, those who are looked at. */
 export class Bar {
   /** @param {Context} context */
@@ -78,9 +81,8 @@ export class Bar {
     press(this.whom.pieces, look.column);
     [...this.whom.pieces.children].forEach((button, at) => {
       const isSeen = look.kind !== "decoder" || at <= look.row;
-      /** @type {HTMLElement} */ (button).style.setProperty("--weight", `${100 * Math.sqrt(weights[at])}%`);
+      /** @type {HTMLElement} */ (button).style.setProperty("--weight", `${SHADE * Math.sqrt(weights[at])}%`);
       button.classList.toggle("unseen", !isSeen);
-      button.classList.toggle("much", weights[at] > 0.3);
     });
     this.told.textContent = inWords(reading, look, this.context);
   }

@@ -1,7 +1,7 @@
 /** One head: its whole map, the lines of a piece, the most that it looks at, and words for it. */
 
 import { paintWeights } from "../drawing.js";
-import { element } from "../elements.js";
+import { element, shape } from "../elements.js";
 import { number, percent } from "../numbers.js";
 import { asPng, asSvg, download } from "../pictures.js";
 import { fill } from "../texts.js";
@@ -16,7 +16,6 @@ import { onTheme } from "../theme.js";
 const MOST_PINNED = 3; // as many hues as everybody tells apart
 const MASS = 0.75; // of the weights that lines of all pieces are drawn for
 const NUM_BEST = 5;
-const SVG = "http://www.w3.org/2000/svg";
 const LINE = 26; // pixels between two labels of the lines
 
 /** Weights between groups of pieces. @typedef {{ rows: { label: string, places: number[] }[], columns: { label: string, places: number[] }[], data: Float32Array }} Grouped */
@@ -196,18 +195,13 @@ export class HeadPanel {
     const { row } = this.placed(look);
     const heads = this.pinned.length ? this.pinned.filter(({ kind }) => kind === look.kind) : [look];
     const height = LINE * Math.max(rows.length, columns.length);
-    const drawing = document.createElementNS(SVG, "svg");
-    drawing.setAttribute("viewBox", `0 0 100 ${height}`);
-    drawing.setAttribute("preserveAspectRatio", "none");
-    drawing.setAttribute("aria-hidden", "true");
+    const drawing = shape("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" });
     drawing.style.height = `${height}px`;
     heads.forEach((name, hue) => {
       const { data } = this.pinned.length ? this.grouped(name) : /** @type {Grouped} */ (this.shown);
       for (const link of links(data, columns.length, this.showsAll ? undefined : row)) {
-        const line = document.createElementNS(SVG, "line");
         const [from, to] = [link.row, link.column].map((at) => LINE * (at + 0.5) + 3 * (hue - (heads.length - 1) / 2));
-        for (const [key, value] of Object.entries({ x1: 0, x2: 100, y1: from, y2: to })) line.setAttribute(key, String(value));
-        line.setAttribute("class", this.pinned.length ? `hue-${hue}` : "hue");
+        const line = shape("line", { x1: 0, x2: 100, y1: from, y2: to, class: this.pinned.length ? `hue-${hue}` : "hue" });
         line.style.strokeWidth = `${1 + 5 * link.weight}px`;
         line.style.opacity = String(0.15 + 0.85 * Math.sqrt(link.weight));
         drawing.append(line);
