@@ -275,3 +275,110 @@ def test_arrow_keys_go_along_the_tree(look):
         "Step 2, place 2"
     )
     assert "hypothesis=" in tab.url
+
+
+@torch.no_grad()
+def test_the_loss_of_a_given_translation_is_that_of_pytorch(look, trained, explanation):
+    tab = look("panel=learning", ".learning-panel tbody tr")
+    tab.locator("#reference").fill("B A F")
+    tab.wait_for_timeout(1_200)
+    tab.locator("#smoothing").fill("0.2")
+
+    translator = load(trained.path, engine="pytorch")
+    model, target = translator.engine.model, translator.tokenizer.encode("B A F")
+    source = torch.tensor([explanation.source_ids])
+    logs = model(source, torch.tensor([[2, *target]])).log_softmax(-1)[0]
+    wanted = torch.tensor([*target, 3])
+    plain = torch.nn.functional.cross_entropy(logs, wanted, reduction="none")
+    smoothed = torch.nn.functional.cross_entropy(
+        logs, wanted, reduction="none", label_smoothing=0.2
+    )
+    shown = [
+        [number(it) for it in tab.locator(f".learning-panel td:nth-child({at})").all_inner_texts()]
+        for at in (6, 7)
+    ]
+    assert shown[0] == pytest.approx(plain.tolist(), abs=6e-3)
+    assert shown[1] == pytest.approx(smoothed.tolist(), abs=6e-3)
+    assert f"Loss {plain.mean():.3f} per piece" in tab.locator(".learning-panel .told").inner_text()
+
+
+def test_at_once_and_piece_by_piece_are_the_same(look):
+    tab = look("panel=learning", ".learning-panel tbody tr")
+    tab.get_by_role("button", name="piece by piece").click()
+
+    told = tab.get_by_text("the largest difference is").inner_text()
+    assert float(told.split()[-1].rstrip(".")) < 1e-5
+
+
+@torch.no_grad()
+def test_a_silenced_layer_is_silent_in_pytorch_too(look, trained, explanation):
+    tab = look("panel=what-if&kind=cross", ".whatif-panel table")
+    tab.get_by_role("combobox", name="Head").select_option("")
+    tab.locator("#switch-silenced").check()
+    tab.wait_for_timeout(1_000)
+
+    model = load(trained.path, engine="pytorch").engine.model
+    model.decoder[0].source_attention.output.weight.zero_()
+    source, target = (torch.tensor([it]) for it in (explanation.source_ids, explanation.target_ids))
+    wanted = torch.tensor([[*explanation.target_ids[1:], 3]])
+    logs = model(source, target).log_softmax(-1).gather(2, wanted[..., None]).sum().item()
+    told = tab.locator(".result p").inner_text()
+    assert number(told.split("as it is, ")[1].split(" ")[0]) == pytest.approx(logs, abs=6e-3)
+
+
+def test_without_positions_the_order_is_not_seen(look):
+    tab = look("panel=what-if", ".whatif-panel table")
+    tab.locator("#switch-withoutPositions").check()
+    tab.locator("#switch-shuffled").check()
+
+    told = tab.get_by_text("in either order, to").inner_text()
+    assert float(told.split("either order, to ")[1].split(":")[0]) < 1e-4
+
+
+def test_translations_are_drawn_by_chance(look):
+    tab = look("panel=what-if", ".whatif-panel table")
+    tab.locator("#temperature").fill("2")
+    tab.get_by_role("button", name="Draw three").click()
+
+    tab.locator(".whatif-panel .branches li").nth(2).wait_for()
+
+
+def test_the_tour_leads_through_twelve_cards_each_with_a_panel(look):
+    tab = look("panel=heads", ".head-cell")
+    tab.get_by_role("button", name="guided tour").click()
+    panels = []
+    for place in range(1, 13):
+        tab.locator(".card-place", has_text=f"{place} / 12").wait_for()
+        tab.locator(".options button").last.click()
+        assert tab.locator(".options .right").count() == 1
+        assert len(tab.locator(".answer").inner_text()) > 20
+        assert "{" not in tab.locator(".card").inner_text()
+        panels.append(tab.locator("[aria-current=page]").inner_text())
+        if place < 12:
+            tab.get_by_role("button", name="Next card").click()
+    assert len(set(panels)) == 8
+
+    tab.get_by_role("button", name="End the tour").click()
+    assert not tab.locator(".card").is_visible()
+    assert "card=" not in tab.url
+
+
+def test_a_link_opens_the_very_picture(look, explanation):
+    tab = look("panel=head&kind=cross&layer=0&head=1&piece=2&seen=1", ".head-panel table td")
+
+    assert tab.locator(".who [aria-pressed=true]").get_attribute("data-at") == "2"
+    assert tab.locator(".whom [aria-pressed=true]").get_attribute("data-at") == "1"
+    tab.keyboard.press("Escape")
+    assert "piece=" not in tab.url
+
+
+def test_a_new_text_is_looked_into_at_once(look):
+    tab = look("panel=pieces", ".pieces-panel table td")
+    before = tab.locator(".ids").first.inner_text()
+    tab.locator("#source").fill("f e d")
+    tab.locator(".ids").first.get_by_text("f", exact=False).first.wait_for()
+    tab.wait_for_timeout(800)
+
+    assert tab.locator(".ids").first.inner_text() != before
+    tab.locator("#source").fill("")
+    tab.get_by_text("Write something above").wait_for()

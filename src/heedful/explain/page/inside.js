@@ -1,6 +1,7 @@
 /** "Look inside": a tab for each panel, of which the selection names the open one. */
 
 import { element } from "./elements.js";
+import { Lesson } from "./lesson.js";
 import { Bar } from "./panels/bar.js";
 import { Reading } from "./reading.js";
 
@@ -33,7 +34,7 @@ export class Inside {
     this.kinds = kinds;
     /** @type {Map<string, Panel>} */
     this.made = new Map();
-    /** @type {Map<Panel | Bar, Reading>} what each was told last */
+    /** @type {Map<Panel | Bar | Lesson, Reading>} what each was told last */
     this.told = new Map();
     /** @type {Translation | undefined} */
     this.translation = undefined;
@@ -49,12 +50,14 @@ export class Inside {
     }, texts.inside); // prettier-ignore
     this.tabs = element("nav", { class: "tabs", "aria-label": texts.inside });
     this.sentences = element("div", { class: "sentences", hidden: true });
+    this.lesson = new Lesson(context);
     this.bar = new Bar(context);
     this.status = element("p", { class: "waiting", role: "status" });
     this.place = element("div", { class: "panel" });
     this.inner = element("div", { id: "inside", hidden: true },
-      this.tabs, this.sentences, this.bar.top, this.status, this.place); // prettier-ignore
-    this.top = element("section", { class: "inside", "aria-label": texts.inside }, this.opener, this.inner);
+      this.lesson.card, this.tabs, this.sentences, this.bar.top, this.status, this.place); // prettier-ignore
+    this.top = element("section", { class: "inside", "aria-label": texts.inside },
+      element("div", { class: "openers" }, this.opener, this.lesson.opener), this.inner); // prettier-ignore
     state.listen((selection) => this.selected(selection));
     this.selected(state.shown);
   }
@@ -71,12 +74,13 @@ export class Inside {
     const open = this.kinds.find(({ id }) => id === selection.panel);
     this.inner.hidden = !open;
     this.opener.setAttribute("aria-expanded", String(Boolean(open)));
+    this.lesson.opener.hidden = !open || selection.card !== undefined;
     if (!open) return;
     this.show(open);
     this.read(selection);
     const { reading } = this;
     if (!reading) return;
-    for (const part of open.hasBar ? [this.bar, this.panel(open)] : [this.panel(open)]) {
+    for (const part of [this.lesson, ...(open.hasBar ? [this.bar] : []), this.panel(open)]) {
       if (this.told.get(part) !== reading) {
         this.told.set(part, reading);
         part.read(reading);

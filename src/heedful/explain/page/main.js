@@ -7,9 +7,11 @@ import { BeamPanel } from "./panels/beam.js";
 import { HandPanel } from "./panels/hand.js";
 import { HeadPanel } from "./panels/head.js";
 import { HeadsPanel } from "./panels/heads.js";
+import { LearningPanel } from "./panels/learning.js";
 import { PiecesPanel } from "./panels/pieces.js";
 import { StepsPanel } from "./panels/steps.js";
 import { TranslatePanel } from "./panels/translate.js";
+import { WhatIfPanel } from "./panels/whatif.js";
 import { State } from "./state.js";
 import { english, fill } from "./texts.js";
 import { followTheme, switchTheme } from "./theme.js";
@@ -40,6 +42,8 @@ const PANELS = [
   { id: "hand", title: "handTab", hasBar: true, make: (context) => new HandPanel(context) },
   { id: "steps", title: "stepsTab", hasBar: false, make: (context) => new StepsPanel(context) },
   { id: "beam", title: "beamTab", hasBar: false, make: (context) => new BeamPanel(context) },
+  { id: "learning", title: "learningTab", hasBar: false, make: (context) => new LearningPanel(context) },
+  { id: "what-if", title: "whatIfTab", hasBar: false, make: (context) => new WhatIfPanel(context) },
 ];
 
 /** Build the page, then open the model. */

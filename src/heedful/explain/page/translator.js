@@ -248,6 +248,45 @@ export class Translator {
   }
 
   /**
+   * The log-probability of each piece of a target and of its end, one piece at a time.
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   */
+  stepwise(source, target) {
+    const step = this.stepFunction({});
+    let state = this.model.encode([...source, EOS]);
+    return [...target, EOS].map((id, at) => {
+      const done = step([at ? target[at - 1] : BOS], state);
+      state = done.state;
+      return done.logProbabilities[0][id];
+    });
+  }
+
+  /**
+   * Draw each piece by chance (sampling), until EOS.
+   * @param {readonly number[]} source
+   * @param {number} temperature below 1, likely pieces become likelier yet
+   * @param {WhatIf} whatIf
+   * @param {Pause} pause
+   */
+  async draw(source, temperature, whatIf, pause) {
+    const step = this.stepFunction(whatIf);
+    const limit = Math.min(lengthLimit(source.length), this.model.mostPieces);
+    let state = this.model.encode([...source, EOS], whatIf);
+    /** @type {number[]} */
+    const pieces = [];
+    while (pieces.length < limit) {
+      const done = step([pieces.at(-1) ?? BOS], state);
+      state = done.state;
+      const piece = drawn(done.logProbabilities[0], temperature);
+      if (piece === EOS) break;
+      pieces.push(piece);
+      await pause();
+    }
+    return pieces;
+  }
+
+  /**
    * Find the pieces whose embeddings point where that of one does, the nearest first.
    * @param {number} id
    * @param {number} count
@@ -350,6 +389,14 @@ export class Translator {
 /** @param {DecoderState} state @param {number[]} rows */
 function select(state, rows) {
   return { ...state, past: rows.map((row) => state.past[row]) };
+}
+
+/** @param {Float32Array} logProbabilities @param {number} temperature */
+function drawn(logProbabilities, temperature) {
+  const most = logProbabilities.reduce((best, value) => Math.max(best, value), -Infinity);
+  const heights = logProbabilities.map((value) => Math.exp((value - most) / temperature));
+  let left = Math.random() * heights.reduce((total, height) => total + height, 0);
+  return Math.max(heights.findIndex((height) => (left -= height) <= 0), 0);
 }
 
 /** @param {number[]} values */

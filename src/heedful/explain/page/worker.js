@@ -28,6 +28,10 @@ import { readWeights } from "./weights.js";
  *   how much of the target's log-probability goes without each head; tells as they come
  * @property {(asked: { source: number[], target: number[], whatIf?: WhatIf }) => { logProbability: number }} likelihood
  *   of a whole target, its end included
+ * @property {(asked: { source: number[], target: number[] }) => number[]} stepwise
+ *   log-probability of each target piece and of the end, computed piece by piece
+ * @property {(asked: { source: number[], temperature: number, whatIf?: WhatIf }) => number[]} draw
+ *   a translation by chance
  * @property {(asked: { id: number, count: number }) => { id: number, cosine: number }[]} nearest
  *   pieces whose embeddings point where that of one does
  * @property {(asked: { name: string }) => Matrix} weight by its name in model.safetensors
@@ -144,6 +148,9 @@ const answers = {
   likelihood: (translator, { source, target, whatIf }) => ({
     logProbability: translator.logProbability(source, target, whatIf),
   }),
+  stepwise: (translator, { source, target }) => translator.stepwise(source, target),
+  draw: (translator, { source, temperature, whatIf }, pause) =>
+    translator.draw(source, temperature, whatIf, pause),
   nearest: (translator, { id, count }) => translator.nearest(id, count),
   weight: (translator, { name }) => translator.model.weight(name),
 };
