@@ -107,7 +107,6 @@ def test_no_relative_imports():
 TESTS = Path(__file__).parent
 # The tests that hold a module which has no test file of its name.
 HELD_BY = {
-    "cli.explain": "explain/test_page.py",
     "cli.info": "cli/test_app.py",
     "cli.terminal": "cli/test_display.py",
     "data.bridges": "data/test_several.py",
@@ -249,6 +248,7 @@ def test_the_public_names_are_these():
         "Alternative",
         "Candidate",
         "Details",
+        "Explanation",
         "Options",
         "Recipe",
         "Sampling",
@@ -257,6 +257,7 @@ def test_the_public_names_are_these():
         "Translator",
         "__version__",
         "evaluate",
+        "explain",
         "load",
         "load_recipe",
         "train_model",

@@ -472,18 +472,27 @@ def models() -> None:
 @app.command()
 def explain(
     model: ModelArgument,
-    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
-    text: Annotated[str, typer.Argument(help="Text that the page begins with.")] = "",
-    open: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    text: Annotated[str, typer.Argument(help="A sentence; a page begins with it.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Write this page (.html), picture (.svg) or data (.json).")
+    ] = None,
+    translation: Annotated[
+        str | None, typer.Option(help="Read this translation instead of the model's own.")
+    ] = None,
+    open: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
-    """Write a model into a page: one HTML file that translates in any browser, offline.
+    """Look inside: print how a sentence is translated, or write the model into a page.
+
+    A page is one HTML file that translates in any browser, offline, and shows every step of it.
+
+    heedful explain model/ "Good morning!"
 
     heedful explain model/ "Good morning!" --out page.html --open
     """
-    from heedful.cli.explain import write_and_open
+    from heedful.cli.explain import explain_text
     from heedful.storage.folder import ModelFolder
 
-    write_and_open(ModelFolder(model), text, out, is_opened=open)
+    explain_text(ModelFolder(model), text, out, translation, is_opened=open)
 
 
 @app.command()

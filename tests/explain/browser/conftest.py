@@ -132,7 +132,7 @@ def open_page(browser, request) -> Iterator[Callable]:
     """Open a page from disk; whatever it says on the console or asks for fails the test."""
     contexts = []
 
-    def open_page(path: Path, **options: object) -> object:
+    def open_page(path: Path, selection: str = "", **options: object) -> object:
         context = browser.new_context(locale="en-US", **options)
         contexts.append(context)
         tab = context.new_page()
@@ -140,7 +140,7 @@ def open_page(browser, request) -> Iterator[Callable]:
         tab.on("console", lambda message: tab.said.append(message.text))
         tab.on("pageerror", lambda error: tab.said.append(str(error)))
         tab.on("request", lambda request: tab.asked.append(request.url))
-        tab.goto(path.as_uri())
+        tab.goto(f"{path.as_uri()}#{selection}")
         return tab
 
     yield open_page

@@ -2,14 +2,24 @@
 
 import { element } from "./elements.js";
 import { Engine } from "./engine.js";
+import { Inside } from "./inside.js";
+import { BeamPanel } from "./panels/beam.js";
+import { HandPanel } from "./panels/hand.js";
+import { HeadPanel } from "./panels/head.js";
+import { HeadsPanel } from "./panels/heads.js";
+import { LearningPanel } from "./panels/learning.js";
+import { PiecesPanel } from "./panels/pieces.js";
+import { StepsPanel } from "./panels/steps.js";
 import { TranslatePanel } from "./panels/translate.js";
+import { WhatIfPanel } from "./panels/whatif.js";
 import { State } from "./state.js";
 import { english, fill } from "./texts.js";
+import { followTheme, switchTheme } from "./theme.js";
 import { Tokenizer } from "./tokenizer.js";
 import { readBase64 } from "./weights.js";
 import { serve } from "./worker.js";
 
-/** @typedef {import("./state.js").Selection} Selection */
+/** @typedef {import("./inside.js").PanelKind} PanelKind */
 /** @typedef {import("./translator.js").PageData} PageData */
 /** @typedef {import("./translator.js").Translation} Translation */
 
@@ -24,78 +34,17 @@ import { serve } from "./worker.js";
  * @property {(translation: Translation) => void} translated to be told what is looked at from now on
  */
 
-/**
- * A panel that looks inside. It is made when it is first opened.
- * @typedef {object} Panel
- * @property {HTMLElement} top what is put on the page
- * @property {(translation: Translation) => void} translated is told of every new translation
- * @property {(selection: Selection) => void} selected is told whenever the selection changes
- */
-
-/**
- * A panel as the page knows it before it is made.
- * @typedef {object} PanelKind
- * @property {string} id as it stands in the address
- * @property {keyof import("./texts.js").Texts} title
- * @property {(context: Context) => Panel} make
- */
-
 /** @type {PanelKind[]} in the order in which they stand under "Look inside" */
-const PANELS = [];
-
-/** The panels that look inside: a tab for each, of which the selection names the open one. */
-class Inside {
-  /** @param {Context} context @param {PanelKind[]} kinds */
-  constructor(context, kinds) {
-    this.context = context;
-    this.kinds = kinds;
-    /** @type {Map<string, Panel>} */
-    this.made = new Map();
-    /** @type {Translation | undefined} */
-    this.translation = undefined;
-    this.tabs = element("nav", { "aria-labelledby": "inside" });
-    this.place = element("div", {});
-    const title = element("h2", { id: "inside" }, context.texts.inside);
-    this.top = element("section", { class: "inside", hidden: !kinds.length }, title, this.tabs, this.place);
-    context.state.listen((selection) => this.selected(selection));
-    this.selected(context.state.shown);
-  }
-
-  /** @param {Translation} translation */
-  translated(translation) {
-    this.translation = translation;
-    for (const panel of this.made.values()) panel.translated(translation);
-  }
-
-  /** @param {Selection} selection */
-  selected(selection) {
-    const { context, kinds, tabs, place } = this;
-    const open = kinds.find(({ id }) => id === selection.panel);
-    const tab = (/** @type {PanelKind} */ { id, title }) => {
-      const click = () => context.state.keep({ panel: id });
-      const pressed = String(id === open?.id);
-      return element("button", { type: "button", "aria-pressed": pressed, click }, context.texts[title]);
-    };
-    if (tabs.dataset.open !== String(open?.id)) {
-      tabs.dataset.open = String(open?.id);
-      tabs.replaceChildren(...kinds.map(tab));
-      const panel = open && this.panel(open);
-      place.replaceChildren(...(panel ? [panel.top] : []));
-    }
-    if (open) this.panel(open).selected(selection);
-  }
-
-  /** @private @param {PanelKind} kind */
-  panel(kind) {
-    let panel = this.made.get(kind.id);
-    if (!panel) {
-      panel = kind.make(this.context);
-      this.made.set(kind.id, panel);
-      if (this.translation) panel.translated(this.translation);
-    }
-    return panel;
-  }
-}
+const PANELS = [
+  { id: "pieces", title: "piecesTab", hasBar: false, make: (context) => new PiecesPanel(context) },
+  { id: "heads", title: "headsTab", hasBar: true, make: (context) => new HeadsPanel(context) },
+  { id: "head", title: "headTab", hasBar: true, make: (context) => new HeadPanel(context) },
+  { id: "hand", title: "handTab", hasBar: true, make: (context) => new HandPanel(context) },
+  { id: "steps", title: "stepsTab", hasBar: false, make: (context) => new StepsPanel(context) },
+  { id: "beam", title: "beamTab", hasBar: false, make: (context) => new BeamPanel(context) },
+  { id: "learning", title: "learningTab", hasBar: false, make: (context) => new LearningPanel(context) },
+  { id: "what-if", title: "whatIfTab", hasBar: false, make: (context) => new WhatIfPanel(context) },
+];
 
 /** Build the page, then open the model. */
 async function open() {
@@ -130,6 +79,7 @@ function start(main, data, texts, engine) {
   main.append(translate.top, inside.top);
   window.addEventListener("hashchange", () => state.follow());
   document.addEventListener("keydown", ({ key }) => key === "Escape" && state.release());
+  followTheme();
   translate.begin();
 }
 
@@ -152,15 +102,6 @@ function footer({ name, facts, version }, texts) {
   });
   return element("footer", {}, element("p", {}, element("strong", {}, texts.promise)),
     element("p", {}, `${told} ${fill(texts.made, { version })}`)); // prettier-ignore
-}
-
-/** From what the system wants to the other, and back. */
-function switchTheme() {
-  const { style } = document.documentElement;
-  const isDark = style.colorScheme
-    ? style.colorScheme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  style.colorScheme = isDark ? "light" : "dark";
 }
 
 /** @param {string} id */

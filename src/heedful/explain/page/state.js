@@ -3,11 +3,15 @@
  * What is kept is in the address of the page, after #, so a link opens the very picture.
  */
 
+/** Of attention: source to source, target to target, target to source.
+ * @typedef {"encoder" | "decoder" | "cross"} Kind
+ */
+
 /**
  * What is selected. Whatever is left out is open.
  * @typedef {object} Selection
  * @property {string} [panel] which panel is seen
- * @property {"encoder" | "decoder" | "cross"} [kind] of attention
+ * @property {Kind} [kind]
  * @property {number} [layer]
  * @property {number} [head]
  * @property {number} [sentence] of the text
@@ -15,10 +19,12 @@
  * @property {number} [seen] at whom: a number in the source, or for the decoder in the target
  * @property {number} [step] of writing, counted from 0
  * @property {number} [hypothesis] node of the beam search
+ * @property {number} [card] of the lesson
  */
 
 const KINDS = ["encoder", "decoder", "cross"];
-const NUMBERS = ["layer", "head", "sentence", "piece", "seen", "step", "hypothesis"];
+const NUMBERS = ["layer", "head", "sentence", "piece", "seen", "step", "hypothesis", "card"];
+const LET_GO = NUMBERS.concat("kind").filter((name) => name !== "sentence" && name !== "card");
 
 /** Holds the selection and tells whoever listens. */
 export class State {
@@ -52,12 +58,12 @@ export class State {
     this.tell();
   }
 
-  /** End the preview, or else let go of all but the panel. */
+  /** End the preview, or else let go of all but the panel, the sentence and the card. */
   release() {
     const isPreview = Object.keys(this.previewed).length > 0;
     this.previewed = {};
     if (isPreview) this.tell();
-    else this.keep(Object.fromEntries(NUMBERS.concat("kind").map((name) => [name, undefined])));
+    else this.keep(Object.fromEntries(LET_GO.map((name) => [name, undefined])));
   }
 
   /** Take what the address says, as after "back". */

@@ -209,8 +209,102 @@ export class Translator {
     const state = this.model.encode([...source, EOS], whatIf, keep);
     const { x } = this.model.decode([[BOS, ...target]], state, whatIf, keep);
     const scores = this.model.logits(x);
+    const normaliser = matrix(scores.rows, 1); // the logarithm of the sum of all e^logit
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] = scores.data[row * scores.width];
     logSoftmax(scores);
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] -= scores.data[row * scores.width];
+    keep?.("normaliser", normaliser);
     return { scores };
+  }
+
+  /**
+   * Tell how much of a target's log-probability goes when a head is silenced, head by head.
+   * @param {number[]} source
+   * @param {number[]} target
+   * @param {string[]} heads as in `WhatIf`
+   * @param {Pause} pause
+   * @param {(soFar: number[]) => void} tell
+   */
+  async losses(source, target, heads, pause, tell) {
+    const usual = this.logProbability(source, target);
+    const losses = [];
+    for (const head of heads) {
+      losses.push(usual - this.logProbability(source, target, { silenced: [head] }));
+      tell([...losses]);
+      await pause();
+    }
+    return losses;
+  }
+
+  /**
+   * The log-probability of a whole target, its end included.
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   * @param {WhatIf} [whatIf]
+   */
+  logProbability(source, target, whatIf = {}) {
+    const { scores } = this.score(source, target, whatIf);
+    return sum([...target, EOS].slice(0, scores.rows).map((id, row) => scores.data[row * scores.width + id]));
+  }
+
+  /**
+   * The log-probability of each piece of a target and of its end, one piece at a time.
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   */
+  stepwise(source, target) {
+    const step = this.stepFunction({});
+    let state = this.model.encode([...source, EOS]);
+    return [...target, EOS].map((id, at) => {
+      const done = step([at ? target[at - 1] : BOS], state);
+      state = done.state;
+      return done.logProbabilities[0][id];
+    });
+  }
+
+  /**
+   * Draw each piece by chance (sampling), until EOS.
+   * @param {readonly number[]} source
+   * @param {number} temperature below 1, likely pieces become likelier yet
+   * @param {WhatIf} whatIf
+   * @param {Pause} pause
+   */
+  async draw(source, temperature, whatIf, pause) {
+    const step = this.stepFunction(whatIf);
+    const limit = Math.min(lengthLimit(source.length), this.model.mostPieces);
+    let state = this.model.encode([...source, EOS], whatIf);
+    /** @type {number[]} */
+    const pieces = [];
+    while (pieces.length < limit) {
+      const done = step([pieces.at(-1) ?? BOS], state);
+      state = done.state;
+      const piece = drawn(done.logProbabilities[0], temperature);
+      if (piece === EOS) break;
+      pieces.push(piece);
+      await pause();
+    }
+    return pieces;
+  }
+
+  /**
+   * Find the pieces whose embeddings point where that of one does, the nearest first.
+   * @param {number} id
+   * @param {number} count
+   */
+  nearest(id, count) {
+    const { rows, width, data } = this.model.embedding;
+    const cosines = new Float32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      let [dot, length, own] = [0, 0, 0];
+      for (let i = 0; i < width; i++) {
+        const [a, b] = [data[row * width + i], data[id * width + i]];
+        dot += a * b;
+        length += a * a;
+        own += b * b;
+      }
+      cosines[row] = row === id ? -1 : dot / Math.sqrt(length * own || 1);
+    }
+    return best(cosines, count).map((row) => ({ id: row, cosine: cosines[row] }));
   }
 
   /** @private @param {Wish} wish @returns {SearchConfig} */
@@ -295,6 +389,14 @@ export class Translator {
 /** @param {DecoderState} state @param {number[]} rows */
 function select(state, rows) {
   return { ...state, past: rows.map((row) => state.past[row]) };
+}
+
+/** @param {Float32Array} logProbabilities @param {number} temperature */
+function drawn(logProbabilities, temperature) {
+  const most = logProbabilities.reduce((best, value) => Math.max(best, value), -Infinity);
+  const heights = logProbabilities.map((value) => Math.exp((value - most) / temperature));
+  let left = Math.random() * heights.reduce((total, height) => total + height, 0);
+  return Math.max(heights.findIndex((height) => (left -= height) <= 0), 0);
 }
 
 /** @param {number[]} values */
