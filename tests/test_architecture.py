@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import get_args
@@ -12,6 +13,7 @@ import pytest
 
 import heedful
 import heedful.errors
+from heedful.training.config import TrainingConfig
 
 PACKAGE = Path(heedful.__file__).parent
 
@@ -266,3 +268,50 @@ def test_the_public_names_are_these():
 
 def _is_error(it: object) -> bool:
     return isinstance(it, type) and issubclass(it, heedful.HeedfulError)
+
+
+FUNCTIONS = [
+    (name, node)
+    for name, path in MODULES.items()
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.FunctionDef)
+]
+VERBS = "cli.app"  # there a parameter is an option, with its help
+
+
+def num_lines(function: ast.FunctionDef) -> int:
+    return function.end_lineno - function.lineno + 1
+
+
+def test_functions_stay_under_fifty_lines():
+    lines = {
+        f"{name}.{function.name}": num_lines(function)
+        for name, function in FUNCTIONS
+        if not (name == VERBS and function.decorator_list)
+    }
+
+    assert max(lines.values()) > 40  # so they were counted
+    assert not [name for name, number in lines.items() if number >= 50]
+
+
+def test_classes_have_fifteen_methods_at_most():
+    trees = [ast.parse(path.read_text()) for path in MODULES.values()]
+    methods = {
+        node.name: sum(isinstance(part, ast.FunctionDef) for part in node.body)
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+    assert max(methods.values()) > 10
+    assert not [name for name, number in methods.items() if number > 15]
+
+
+def test_training_has_sixteen_settings_at_most():
+    assert len(fields(TrainingConfig)) <= 16
+
+
+def test_the_loss_is_read_at_a_glance():
+    parts = [it for name, it in FUNCTIONS if (name, it.name) == ("training.loss", "forward")]
+
+    assert [num_lines(forward) < 40 for forward in parts] == [True]

@@ -215,6 +215,14 @@ def test_a_pack_is_not_written_over_the_model_nor_over_a_folder(copied, tmp_path
         pack(copied, Path("/dev/null"))
 
 
+@pytest.mark.parametrize("name", ["a\udcff.zip", "a\\b.zip", "a\nb.zip"])
+def test_a_name_that_a_folder_in_a_zip_cannot_have_is_refused(model_folder, tmp_path, name):
+    with pytest.raises(ConfigError, match="the folder in it would have its name"):
+        pack(model_folder, tmp_path / name)
+
+    assert not any(tmp_path.iterdir())
+
+
 def test_what_somebody_put_into_a_folder_of_ours_is_not_given_away(copied, tmp_path):
     (copied.path / "notes.txt").write_text("mine")
     pack(copied, tmp_path / "m.zip")

@@ -56,6 +56,22 @@ def test_translations_are_compared_with_their_references(validator, monkeypatch)
     assert 0 < found.bleu.value < 100
 
 
+def test_bleu_is_measured_on_the_first_pairs_alone(validator, monkeypatch):
+    validator.pairs = [(f"{n}", f"{n} a b c d") for n in range(BLEU_SENTENCES + 3)]
+    searched = []
+
+    def translate(sources, beam_size):
+        searched.extend(sources)
+        return [f"{source} a b c d" for source in sources]
+
+    monkeypatch.setattr(validator.translator, "translate_as_found", translate)
+
+    found = validator.search()
+
+    assert searched == [f"{n}" for n in range(BLEU_SENTENCES)]
+    assert found.num_distinct == found.num_distinct_references == BLEU_SENTENCES
+
+
 def shown(*pairs: tuple[str, str]) -> list[str]:
     translations = [f"{source}!" for source, _ in pairs]
     found = examples_of(pairs, translations)

@@ -55,6 +55,7 @@ def pack(
     output = real_output(output, [folder.path])
     if not becomes_a_file(output):
         raise ConfigError(f"{output} is no file; name a file to write, such as model.zip")
+    _refuse_odd_name(output)
     is_own_card = folder.card_file.exists() and _text(folder.card_file) != model_card(provenance)
     if is_own_card and not with_examples:
         _refuse_shown(provenance.examples, folder.card_file)
@@ -91,6 +92,15 @@ def opened(path: Path) -> Iterator[ModelFolder]:
             yield ModelFolder(folder)
         except ModelFolderError as error:
             raise ModelFolderError(str(error).replace(str(folder), str(path))) from error
+
+
+def _refuse_odd_name(output: Path) -> None:
+    """Refuse a name that the folder in the zip cannot have on every machine."""
+    if not output.stem.isprintable() or "\\" in output.stem:
+        raise ConfigError(
+            f"{output}: the folder in it would have its name, so no \\ and no sign that cannot be "
+            "shown may be in it; name another output"
+        )
 
 
 def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> None:
