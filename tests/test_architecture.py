@@ -24,10 +24,11 @@ ORDER = [
     {"translation"},
     {"evaluation", "explain", "interop"},
     {"runs"},
+    {"paper"},
     {"cli"},
     {"__main__"},
 ]
-# Nine rows, when `server` and `paper` stand between `runs` and `cli`; and within `runs`, a line.
+# And within `runs`, a line.
 RUNS = [
     {"recipe", "budget"},
     {"validate", "session"},
