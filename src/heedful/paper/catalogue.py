@@ -19,6 +19,9 @@ class Entry:
 
 
 ENTRIES: dict[str, Entry] = {
+    "table1": Entry(
+        module="table1", about="complexity, sequential operations and path lengths, measured"
+    ),
     "worked-example": Entry(
         module="worked_example", about="attention to decoding by hand, every number with its sum"
     ),
