@@ -11,7 +11,8 @@ from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.training.averaging import running_means
 from heedful.training.config import TrainingConfig
-from heedful.training.loss import perplexity, validation_loss
+from heedful.training.loss import validation_loss
+from heedful.training.step import perplexity
 from heedful.training.trainer import Trainer
 
 SMALL = {"vocab_size": 11, "num_layers": 1, "d_model": 8, "d_ff": 16, "num_heads": 2}

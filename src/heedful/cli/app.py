@@ -440,6 +440,7 @@ def paper(
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
     trees: Annotated[Path | None, typer.Option(help="A folder of bracketed trees.")] = None,
     size: Annotated[str, typer.Option(help="The preset that is the base: mini, tiny, ...")] = "",
+    seeds: Annotated[int, typer.Option(help="Trainings of each row of a table.")] = 1,
     minutes: Annotated[float | None, typer.Option(help="Time for all of it.")] = None,
     out: Annotated[Path, typer.Option(help="The folder to write tables and pictures to.")] = Path(
         "paper"
@@ -473,6 +474,7 @@ def paper(
             valid_target=valid_target,
             minutes=minutes,
             size=size,
+            seeds=seeds,
         )
     )
 

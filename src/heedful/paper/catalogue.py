@@ -18,9 +18,16 @@ class Entry:
     needs: tuple[str, ...] = ()
 
 
+_CORPUS = ("source", "target", "valid_source", "valid_target")
+
 ENTRIES: dict[str, Entry] = {
     "table1": Entry(
         module="table1", about="complexity, sequential operations and path lengths, measured"
+    ),
+    "table3": Entry(
+        module="table3",
+        about="rows A to E: printed, counted at full size, trained at yours",
+        takes=(*_CORPUS, "minutes", "size", "seeds"),
     ),
     "worked-example": Entry(
         module="worked_example", about="attention to decoding by hand, every number with its sum"

@@ -34,10 +34,15 @@ class Request:
     """For all of it."""
     size: str = ""
     """The preset that is the base of a table."""
+    seeds: int = 1
+    """Trainings of each row."""
 
     def __post_init__(self) -> None:
         if self.minutes is not None and not 0 < self.minutes < 1e6:
             raise ConfigError(f"--minutes must be a number above 0, got {self.minutes:g}")
+
+        if not 1 <= self.seeds <= 100:
+            raise ConfigError(f"--seeds must be from 1 to 100, got {self.seeds}")
 
     @property
     def given(self) -> set[str]:
