@@ -26,10 +26,11 @@ ORDER = [
     {"translation"},
     {"evaluation", "explain", "interop"},
     {"runs"},
+    {"paper"},
     {"cli"},
     {"__main__"},
 ]
-# Nine rows, when `server` and `paper` stand between `runs` and `cli`; and within `runs`, a line.
+# And within `runs`, a line.
 RUNS = [
     {"recipe", "budget"},
     {"validate", "session", "parent"},
@@ -120,6 +121,7 @@ HELD_BY = {
     "explain.page_weights": "explain/browser/test_same_model.py",
     "explain.source_map": "explain/test_record.py",
     "machine.memory": "runs/test_run.py",
+    "model.sequence_to_sequence": "paper/baselines/test_recurrent.py",
     "runs.events": "runs/test_run.py",
     "runs.finish": "runs/test_run.py",
     "runs.recover": "runs/test_survival.py",

@@ -496,6 +496,60 @@ def explain(
 
 
 @app.command()
+def paper(
+    name: Annotated[
+        str, typer.Argument(help="table1, figure3, positions, ...; without it, all are listed.")
+    ] = "",
+    model: Annotated[
+        Path | None, typer.Option(help="A model folder, for what looks into one.")
+    ] = None,
+    text: Annotated[str, typer.Option(help="A sentence to look at.")] = "",
+    source: Annotated[str, typer.Option(help="Sentences to train on; else the demo's.")] = "",
+    target: Annotated[str, typer.Option(help="Their translations.")] = "",
+    valid_source: Annotated[str, typer.Option(help="Sentences to validate on.")] = "",
+    valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
+    trees: Annotated[Path | None, typer.Option(help="A folder of bracketed trees.")] = None,
+    size: Annotated[str, typer.Option(help="The preset that is the base: mini, tiny, ...")] = "",
+    seeds: Annotated[int, typer.Option(help="Trainings of each row of a table.")] = 1,
+    minutes: Annotated[float | None, typer.Option(help="Time for all of it.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write tables and pictures to.")] = Path(
+        "paper"
+    ),
+) -> None:
+    """Measure a table or a figure of the paper here, beside the printed numbers.
+
+    heedful paper table1
+
+    heedful paper figure3 --model model/
+
+    heedful paper all --minutes 30
+    """
+    _require_train_extra()
+    from heedful.cli.paper import measure, tell_names
+    from heedful.paper.request import Request
+
+    if not name:
+        tell_names()
+        return
+    measure(
+        Request(
+            name=name,
+            out=out,
+            model=model,
+            text=text,
+            trees=trees,
+            source=source,
+            target=target,
+            valid_source=valid_source,
+            valid_target=valid_target,
+            minutes=minutes,
+            size=size,
+            seeds=seeds,
+        )
+    )
+
+
+@app.command()
 def demo(
     locale: Annotated[
         str, typer.Option(help="Translate from English to this: fr, de, ja, pt_BR, ...")

@@ -189,7 +189,12 @@ class Transformer(nn.Module):
 
     def logits(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab"]:
         """Score every piece by the matrix that also embeds it (section 3.4)."""
-        return x @ self.embedding.weight.T
+        return x @ self.output_matrix.T
+
+    @property
+    def output_matrix(self) -> Tensor:
+        """The matrix that embeds pieces, which also scores them."""
+        return self.embedding.weight
 
     @property
     def num_parameters(self) -> int:

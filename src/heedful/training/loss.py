@@ -9,7 +9,7 @@ from torch import Tensor
 
 from heedful.machine.cores import num_cores, side_by_side
 from heedful.model.batch import Batch
-from heedful.model.transformer import Transformer
+from heedful.model.sequence_to_sequence import SequenceToSequence
 from heedful.specials import PAD
 from heedful.training.rivals import Rivals
 
@@ -17,17 +17,17 @@ _CHUNK = 128  # positions scored at a time, so that their logits stay in the cac
 
 
 def batch_loss(
-    model: Transformer, batch: Batch, smoothing: float, rivals: Rivals | None = None
+    model: SequenceToSequence, batch: Batch, smoothing: float, rivals: Rivals | None = None
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Sum the smoothed and the plain cross-entropy over the wanted pieces, padding aside."""
-    batch = batch.to(model.embedding.weight.device)
+    weight = model.output_matrix
+    batch = batch.to(weight.device)
     x, _ = model.decode(batch.given, model.encode(batch.source))
     is_real = batch.wanted != PAD
-    weight = model.embedding.weight
     return smoothed_cross_entropy(x[is_real], weight, batch.wanted[is_real], smoothing, rivals)
 
 
-def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
+def validation_loss(model: SequenceToSequence, batches: Iterable[Batch]) -> float:
     """Return the cross-entropy per target piece, without smoothing or dropout."""
     model.eval()
     batches = list(batches)

@@ -10,7 +10,7 @@ from heedful.machine.precision import products_in
 from heedful.machine.processes import ALONE, Processes
 from heedful.model.batch import Batch
 from heedful.model.dropout import Dropout
-from heedful.model.transformer import Transformer
+from heedful.model.sequence_to_sequence import SequenceToSequence
 from heedful.training.config import TrainingConfig
 from heedful.training.loss import batch_loss
 from heedful.training.rivals import Rivals, draw_rivals
@@ -26,7 +26,7 @@ class Replicas:
 
     def __init__(
         self,
-        model: Transformer,
+        model: SequenceToSequence,
         *,
         batch_tokens: int,
         precision: str = "float32",
@@ -94,14 +94,14 @@ class Replicas:
         self.processes.sum(gradients)
 
 
-def _sharing_weights(model: Transformer) -> Transformer:
+def _sharing_weights(model: SequenceToSequence) -> SequenceToSequence:
     replica = copy.deepcopy(model)
     for ours, theirs in zip(replica.parameters(), model.parameters(), strict=True):
         ours.data = theirs.data
     return replica
 
 
-def _random_numbers_of(model: Transformer, device: torch.device) -> torch.Generator:
+def _random_numbers_of(model: SequenceToSequence, device: torch.device) -> torch.Generator:
     generator = torch.Generator(device)
     for module in model.modules():
         if isinstance(module, Dropout):

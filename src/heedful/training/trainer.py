@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from heedful.machine.processes import ALONE, Processes
 from heedful.model.batch import Batch
-from heedful.model.transformer import Transformer
+from heedful.model.sequence_to_sequence import SequenceToSequence
 from heedful.training.config import TrainingConfig
 from heedful.training.muon import Muon
 from heedful.training.replicas import Replicas
@@ -25,7 +25,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Transformer,
+        model: SequenceToSequence,
         config: TrainingConfig,
         processes: Processes = ALONE,
     ) -> None:
@@ -123,13 +123,14 @@ class Trainer:
                 }
 
 
-def _matrices(model: Transformer) -> list[nn.Parameter]:
+def _matrices(model: SequenceToSequence) -> list[nn.Parameter]:
     """Return the weights of the products inside the layers, the embedding aside."""
-    return [p for p in (*model.encoder.parameters(), *model.decoder.parameters()) if p.ndim == 2]
+    inside = ("encoder.", "decoder.")
+    return [p for name, p in model.named_parameters() if p.ndim == 2 and name.startswith(inside)]
 
 
 def _optimizers(
-    model: Transformer, matrices: list[nn.Parameter], kind: str
+    model: SequenceToSequence, matrices: list[nn.Parameter], kind: str
 ) -> list[torch.optim.Optimizer]:
     """Adam for everything (section 5.3), or Muon for the matrices and Adam for the rest."""
     muon = [Muon(matrices)] if kind == "muon" else []

@@ -1,0 +1,1 @@
+"""What was there before the Transformer, for table 2."""

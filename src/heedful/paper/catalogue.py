@@ -1,0 +1,72 @@
+"""The names that `heedful paper` knows, and what each of them takes."""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from heedful.errors import ConfigError, near_miss
+from heedful.paper.request import Request, claim_folder
+from heedful.paper.result import Events
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A table, a figure or an experiment."""
+
+    module: str
+    about: str
+    takes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+_CORPUS = ("source", "target", "valid_source", "valid_target")
+
+ENTRIES: dict[str, Entry] = {
+    "table1": Entry(
+        module="table1", about="complexity, sequential operations and path lengths, measured"
+    ),
+    "table3": Entry(
+        module="table3",
+        about="rows A to E: printed, counted at full size, trained at yours",
+        takes=(*_CORPUS, "minutes", "size", "seeds"),
+    ),
+    "worked-example": Entry(
+        module="worked_example", about="attention to decoding by hand, every number with its sum"
+    ),
+    "six-words": Entry(
+        module="six_words", about="the vocabulary of six words: targets, training, greedy and beam"
+    ),
+    "schedule": Entry(module="schedule", about="equation 3 for several widths and warm-ups"),
+    "positions": Entry(module="positions", about="section 3.5: sinusoids, both ways, and learned"),
+    "scaling-of-scores": Entry(
+        module="scaling_of_scores", about="section 3.2.1: why dot products are divided by √d_k"
+    ),
+}
+
+
+def run(request: Request) -> Events:
+    """Do what is asked: lines on the way, and the result."""
+    entry = _entry(request.name)
+    for name in sorted(request.given - {*entry.takes, *entry.needs}):
+        raise ConfigError(f"{request.name} takes no {_option(name)}; leave it out")
+    for name in entry.needs:
+        if name not in request.given:
+            raise ConfigError(f"{request.name} needs {_option(name)}; {_NEEDED[name]}")
+    claim_folder(request.out)
+    module = import_module(f"heedful.paper.{entry.module}")
+    yield from module.run(request)
+
+
+def _entry(name: str) -> Entry:
+    if name not in ENTRIES:
+        raise ConfigError(f"'{name}' is no table or figure; {near_miss(name, ENTRIES)}")
+    return ENTRIES[name]
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+_NEEDED = {
+    "model": "name a model folder, as written by `heedful train`",
+    "trees": "name a folder of bracketed trees, such as treebank/combined",
+}
