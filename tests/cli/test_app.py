@@ -68,6 +68,10 @@ def test_the_verbs_and_their_options_are_these():
         "export": {"model", "--format"},
         "info": {"model"},
         "models": set(),
+        "paper": {
+            "name", "--minutes", "--model", "--out", "--seeds", "--size", "--source", "--target",
+            "--text", "--trees", "--valid-source", "--valid-target",
+        },
         "demo": {"--locale", "--out"},
     }  # fmt: skip
 

@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from heedful.errors import ConfigError, near_miss
 from heedful.storage.languages import Direction
+from heedful.text.language_table import Guess
+from heedful.translation.options import Options
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -36,6 +38,24 @@ def find_route(directions: Sequence[Direction], from_language: str, to_language:
     raise ConfigError(
         f"no way from {from_language} to {to_language}; this model has: {_listed(directions)}"
     )
+
+
+def find_course(
+    text: str,
+    directions: Sequence[Direction],
+    options: Options,
+    guess: Callable[[str], Sequence[Guess]] | None,
+) -> Course:
+    """Choose the way of a text, by the language that is stated or that it seems to be in."""
+    from_language, to_language = options.from_language, options.to_language
+    usual = find_route(directions, from_language, to_language)
+    if from_language or not guess or not any(map(str.isalpha, text)):
+        return Course(usual)
+    likely = [each.language for each in guess(text)]
+    others = [language for language in likely if language != to_language]
+    if others:
+        return Course(find_route(directions, others[0], to_language))
+    return Course((), "same") if likely else Course(usual, "language")
 
 
 def refuse_unknown(directions: Sequence[Direction], from_language: str, to_language: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, compress, islice, pairwise, zip_longest
 from operator import not_
 from pathlib import Path
@@ -40,7 +41,7 @@ from heedful.translation.direction import DirectedEngine
 from heedful.translation.draft import is_unreadable, without_tags
 from heedful.translation.guard import USUAL_HABITS
 from heedful.translation.options import USUAL, Changes, Options
-from heedful.translation.routes import Course, Route, find_route, grouped
+from heedful.translation.routes import Course, find_course, find_route, grouped
 from heedful.translation.sentence import Candidate, SentenceTranslator
 from heedful.translation.steering import Alternative, Steering, find_alternatives
 
@@ -244,47 +245,29 @@ class Translator:
             return self._translate_one_way(texts, options, config)
         return grouped(
             texts,
-            by=lambda text: self._course(text, options),
+            by=lambda text: find_course(
+                text, self.languages, options, self.guess if self.table else None
+            ),
             each=lambda course, some: self._translate_on(course, some, options, config),
         )
-
-    def _course(self, text: str, options: Options) -> Course:
-        """Choose the way of a text, by the language that it says or seems to be in."""
-        from_language, to_language = options.from_language, options.to_language
-        find_route(self.languages, from_language, to_language)  # what cannot be is refused at once
-        if from_language or not self.table or not any(map(str.isalpha, text)):
-            return Course(find_route(self.languages, from_language, to_language))
-        likely = [guess.language for guess in self.guess(text)]
-        others = [language for language in likely if language != to_language]
-        if others:
-            return Course(find_route(self.languages, others[0], to_language))
-        if likely:
-            return Course((), "same")
-        return Course(find_route(self.languages, "", to_language), "language")
 
     def _translate_on(
         self, course: Course, texts: Sequence[str], options: Options, config: SearchConfig
     ) -> list[Translation]:
-        """Translate texts that take one course, and flag them as it says."""
-        if not course.route:
-            return [
-                Translation(source=it, text=it, score=0.0, flags=(course.flag,)) for it in texts
-            ]
-        found = self._translate_by(course.route, texts, options, config)
+        """Translate texts that take one course: directly, through a language, or not at all."""
         flags = (course.flag,) if course.flag else ()
+        if not course.route:
+            return [Translation(source=it, text=it, score=0.0, flags=flags) for it in texts]
+        *before, last = map(self.towards, course.route)
+        between = list(texts)
+        if before:
+            as_usual = replace(options, n_best=1, prefix="", glossary=None)
+            firsts = before[0]._translate_one_way(texts, as_usual, replace(config, n_best=1))
+            between = [first.text for first in firsts]
+        found = last._translate_one_way(between, options, config)
+        if before:
+            found = [_joined(first, second) for first, second in zip(firsts, found, strict=True)]
         return [replace(it, flags=(*it.flags, *flags)) for it in found] if flags else found
-
-    def _translate_by(
-        self, route: Route, texts: Sequence[str], options: Options, config: SearchConfig
-    ) -> list[Translation]:
-        """Translate texts directly, or through another language."""
-        *before, last = map(self.towards, route)
-        if not before:
-            return last._translate_one_way(texts, options, config)
-        as_usual = replace(options, n_best=1, prefix="", glossary=None)
-        firsts = before[0]._translate_one_way(texts, as_usual, replace(config, n_best=1))
-        lasts = last._translate_one_way([first.text for first in firsts], options, config)
-        return [_joined(first, second) for first, second in zip(firsts, lasts, strict=True)]
 
     def _translate_one_way(
         self, texts: Sequence[str], options: Options, config: SearchConfig
@@ -327,16 +310,17 @@ class Translator:
         found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
-        return map(self._flagged, chosen, found)
+        return map(partial(_flagged, self.tokenizer), chosen, found)
 
-    def _flagged(self, sentence: str, candidates: list[Candidate]) -> list[Candidate]:
-        """Flag what could not be read, and the candidates that lack a mark that is not seen."""
-        of_all = ("script",) if is_unreadable(sentence, self.tokenizer) else ()
-        return [
-            candidate._replace(flags=(*candidate.flags, *of_all, *of_this))
-            for candidate in candidates
-            for of_this in [("invisible",) * lacks_invisible(sentence, candidate.text)]
-        ]
+
+def _flagged(tokenizer: Tokenizer, sentence: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Flag what could not be read, and the candidates that lack a mark that is not seen."""
+    of_all = ("script",) if is_unreadable(sentence, tokenizer) else ()
+    return [
+        candidate._replace(flags=(*candidate.flags, *of_all, *of_this))
+        for candidate in candidates
+        for of_this in [("invisible",) * lacks_invisible(sentence, candidate.text)]
+    ]
 
 
 def _joined(first: Translation, second: Translation) -> Translation:
