@@ -45,6 +45,17 @@ def test_the_name_of_a_file_is_shown_as_it_is(model_folder):
     assert items == ["a`b.en", "<b>&.de", "line\\nend"]
 
 
+def test_languages_are_shown_whatever_a_stranger_calls_them(model_folder):
+    odd = "<b>*a_b*</b> [c](d) `e` & |\\"
+    provenance = model_folder.provenance()
+    data = replace(provenance.data, from_language=odd, to_language="fr")
+
+    (_, after) = rendered(model_card(replace(provenance, data=data))).split("<td>languages</td>")
+
+    shown = after.split("</td>")[0].strip().removeprefix("<td>")
+    assert unescape(shown) == f"{odd} to fr"
+
+
 def test_examples_are_shown_whatever_they_are_made_of(model_folder):
     odd = ["a | b", "``c` \\| d", "<script>&amp;*_e_*", "", "[f](g)", "\\"]
     examples = [Example(source=text, translation=text[::-1], reference=text) for text in odd]
