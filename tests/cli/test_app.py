@@ -67,6 +67,7 @@ def test_the_verbs_and_their_options_are_these():
         "explain": {"model", "text", "--out", "--translation", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
+        "data": set(),
         "models": set(),
         "paper": {
             "name", "--minutes", "--model", "--out", "--seeds", "--size", "--source", "--target",

@@ -58,17 +58,19 @@ def test_translations_are_compared_with_their_references(validator, monkeypatch)
 
 def test_bleu_is_measured_on_the_first_pairs_alone(validator, monkeypatch):
     validator.pairs = [(f"{n}", f"{n} a b c d") for n in range(BLEU_SENTENCES + 3)]
+    validator.ids = [([n], [n]) for n in range(BLEU_SENTENCES + 3)]
     searched = []
 
-    def translate(sources, beam_size):
-        searched.extend(sources)
-        return [f"{source} a b c d" for source in sources]
+    def search(sources, config):
+        searched.extend(source for (source,) in sources)
+        texts = [f"{source} a b c d" for (source,) in sources]
+        return [[Hypothesis(tuple(validator.tokenizer.encode(text)), -1.0)] for text in texts]
 
-    monkeypatch.setattr(validator.translator, "translate_as_found", translate)
+    monkeypatch.setattr(validator.engine, "search", search)
 
     found = validator.search()
 
-    assert searched == [f"{n}" for n in range(BLEU_SENTENCES)]
+    assert searched == list(range(BLEU_SENTENCES))
     assert found.num_distinct == found.num_distinct_references == BLEU_SENTENCES
 
 

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from heedful import __version__
+from heedful.cli.data import data_app
 from heedful.errors import ConfigError, missing_extra, refuse_other
 
 
@@ -50,6 +51,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_app, name="data")
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model folder, as written by `heedful train`.")

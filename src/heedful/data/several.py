@@ -29,6 +29,9 @@ def write_text(
             split_text(parts / str(number), each, cleaning, *reports)
         write_rows(folder / "valid.tsv", _all_valid(parts, data, is_tagged=is_tagged))
         write_rows(folder / "train.tsv", _all_train(folder, data, is_tagged=is_tagged))
+        with (folder / "dropped.tsv").open("wb") as file:
+            for number in range(len(data)):
+                file.write((parts / str(number) / "dropped.tsv").read_bytes())
         shutil.rmtree(parts)
     return reports[0], reports[1] if any(each.valid_source for each in data) else None
 

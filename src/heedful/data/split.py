@@ -27,7 +27,8 @@ def split_text(
     valid_report: CleaningReport,
 ) -> None:
     """Write the pairs of a corpus into train.tsv and valid.tsv, counting what is dropped."""
-    pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report)
+    odd = folder / "dropped.tsv"
+    pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report, odd)
     if data.valid_source:
         valid = read_pairs(*_paths(data.valid_source, data.valid_target))
         write_rows(folder / "valid.tsv", clean_pairs(valid, cleaning, valid_report))

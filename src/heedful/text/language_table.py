@@ -69,6 +69,11 @@ class LanguageTable:
             return []
         return self._ranked(rareness)
 
+    def rank(self, text: str) -> list[Guess]:
+        """Rank all languages for a text that is taken to be in one of them."""
+        runs = list(islice(_runs_of(text), _MOST_READ))
+        return self._ranked(self._rareness(runs)) if runs else []
+
     def _ranked(self, rareness: Sequence[float]) -> list[Guess]:
         likeliest = min(rareness)
         shares = [math.exp(likeliest - rare) for rare in rareness]
