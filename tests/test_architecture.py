@@ -281,7 +281,6 @@ FUNCTIONS = [
 VERBS = "cli.app"  # there a parameter is an option, with its help
 # What has grown beyond that, and is to be divided; then it leaves these lists.
 TOO_LONG = ["paper.positions.run", "paper.scaling_of_scores.run", "paper.six_words.run"]
-TOO_MANY = ["Translator"]
 
 
 def num_lines(function: ast.FunctionDef) -> int:
@@ -309,7 +308,7 @@ def test_classes_have_fifteen_methods_at_most():
     }
 
     assert max(methods.values()) > 10
-    assert [name for name, number in methods.items() if number > 15] == TOO_MANY
+    assert not [name for name, number in methods.items() if number > 15]
 
 
 def test_training_has_sixteen_settings_at_most():

@@ -15,6 +15,8 @@ from heedful.errors import printable
 if TYPE_CHECKING:
     from heedful.data.check import Findings
 
+_SHOWN = 28  # characters of a side, so that both fit on a line of 80
+
 data_app = typer.Typer(help="Look at a corpus.", no_args_is_help=True)
 
 
@@ -71,6 +73,11 @@ def _tell(findings: "Findings", console: Console) -> None:
     for reason, count in sorted(odd.items(), key=lambda item: -item[1]):
         table.add_row(f"{count:,}", f"{count / findings.read:.1%}", f"[bold]{REASONS[reason]}")
         for one, other in findings.examples[reason]:
-            shown = f"{printable(one)[:60]}  |  {printable(other)[:60]}"
+            shown = f"{_short(one)}  |  {_short(other)}"
             table.add_row("", "", f"[dim]{escape(shown)}[/dim]")
     console.print(table, highlight=False)
+
+
+def _short(text: str) -> str:
+    shown = printable(text)
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 2]} …"
