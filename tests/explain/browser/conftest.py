@@ -20,6 +20,9 @@ from heedful.storage.folder import ModelFolder
 from tests.conftest import SIZES, write_corpus
 from tools.browser import MUST_NOT_SKIP, find_browser
 
+AXE = f"""axe.run(document, {{runOnly: {
+    json.dumps(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+}}})"""
 _HOST = "http://heedful.test/"
 
 # What a test may call in the browser, each with one JSON argument.

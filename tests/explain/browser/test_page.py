@@ -10,12 +10,10 @@ from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.explain.page import write_page
 from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import Translator
+from tests.explain.browser.conftest import AXE
 
 pytestmark = pytest.mark.slow
 
-AXE = f"""axe.run(document, {{runOnly: {
-    json.dumps(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
-}}})"""
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\u0001]]>-->"
 
 
