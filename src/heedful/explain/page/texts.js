@@ -1,6 +1,7 @@
 /** All that the page says, in one object. Another language is another object with these names. */
 
 export const english = {
+  language: "Language of this page",
   title: "Translator",
   promise: "Everything happens on this page. Nothing you type leaves it.",
   source: "Text",
@@ -148,8 +149,8 @@ export const english = {
   handCheck: "Computed anew from q and k, no weight of this head differs from the model's by more than {off}.",
   handBlended: "“{whom}” gives {weight} of its value: in number {dimension} that is {weight} · {v} = {part}. With what all others give it is {sum}.",
   handJoined: "{heads} heads of {width} numbers are {all}; W^O mixes them to {model}. The outlined part is from this head.",
-  handNorm: "All {dimension}. numbers apart: mean {mean}, variance {variance}. ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
-  handNormPre: "This model normalises before each layer reads (pre-norm): x has mean {mean} and variance {variance}, so attention read ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
+  handNorm: "Number {dimension}: the vector has mean {mean}, variance {variance}. ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
+  handNormPre: "This model normalises before each layer reads (pre-norm): x has mean {mean} and variance {variance}, so attention read in number {dimension} ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
   handFed: "{on} of {all} are above 0 ({share}); ReLU switched the others off. W₂ brings them back to {model} numbers.",
 
   stepsTab: "Writing",
@@ -313,6 +314,38 @@ export const english = {
 };
 
 /** @typedef {typeof english} Texts */
+
+/** What there may be, by code; all but English comes as JSON. */
+export const LANGUAGES = [
+  { code: "en", name: "English" },
+  { code: "de", name: "Deutsch" },
+  { code: "fr", name: "Français" },
+];
+
+/**
+ * The texts in the language that the address asks for, or else the reader's browser.
+ * @param {{ texts: Record<string, Texts> }} data
+ * @param {string} hash
+ * @returns {{ code: string, texts: Texts }}
+ */
+export function chosenTexts({ texts }, hash) {
+  const asked = new URLSearchParams(hash.replace(/^#/, "")).get("lang");
+  const wanted = [asked, ...navigator.languages].map((it) => it?.split("-")[0] ?? "");
+  const code = wanted.find((it) => it === "en" || Object.hasOwn(texts, it)) ?? "en";
+  return { code, texts: code === "en" ? english : { ...english, ...texts[code] } };
+}
+
+/**
+ * Build the page anew in another language, with what is typed.
+ * @param {string} code
+ * @param {string} text
+ */
+export function speak(code, text) {
+  const hash = new URLSearchParams(location.hash.replace(/^#/, ""));
+  hash.set("lang", code);
+  history.replaceState({ text }, "", `#${hash}`);
+  location.reload();
+}
 
 /**
  * Put values in place of their names in braces.
