@@ -1,11 +1,18 @@
 """Look inside: what the panels show is what the model computes."""
 
+import json
+import shutil
+
 import pytest
 import torch
 from axe_playwright_python.base import AXE_FILE_PATH
 
 import heedful
 from heedful.explain.page import write_page
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
+from heedful.storage.checkpoint import save_model
+from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import load
 from tests.explain.browser.conftest import AXE
 
@@ -437,3 +444,39 @@ def test_a_notebook_frame_runs_the_page(open_page, explanation, tmp_path):
     tab = open_page(tmp_path / "notebook.html")
 
     tab.frame_locator("iframe").locator(".word").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"normalisation": "post", "d_k": 3, "d_v": 5, "positions": "halves"},
+        {"normalisation": "pre", "positions": "learned", "max_length": 40, "num_layers": 3},
+        {"num_heads": 1, "num_layers": 1, "d_model": 6, "d_ff": 4},
+    ],
+    ids=str,
+)
+def test_every_architecture_is_looked_into(open_page, trained, tmp_path, changes):
+    folder = ModelFolder(shutil.copytree(trained.path, tmp_path / "model"))
+    for path in (folder.checksums_file, folder.alignment_file):
+        path.unlink(missing_ok=True)
+    sizes = {"num_layers": 2, "d_model": 16, "d_ff": 24, "num_heads": 2}
+    config = ModelConfig(vocab_size=folder.config().vocab_size, **(sizes | changes))
+    folder.config_file.write_text(json.dumps(vars(config)))
+    save_model(folder, Transformer(config))
+    explanation = heedful.explain(load(folder.path, engine="pytorch"), TEXT)
+    layer = config.num_layers - 1
+
+    tab = open_page(
+        write_page(tmp_path / "page.html", folder, TEXT),
+        selection=f"panel=hand&kind=cross&layer={layer}&head=0&piece=1",
+    )
+    tab.wait_for_selector(".hand-panel td")
+
+    # By its pieces the untrained model may write another end, but it reads as Python reads.
+    weights = tab.locator(".hand-panel tbody td:last-child").all_inner_texts()
+    wanted = explanation.cross[layer, 0, 1].tolist()
+    assert [number(it) for it in weights] == pytest.approx(wanted, abs=2e-3)
+    assert "= " in tab.locator(".hand-steps li").nth(6).inner_text()
+    for panel in PANELS:
+        tab.evaluate(f"location.hash = 'panel={panel}'")
+        tab.locator(f".{panel.replace('-', '')}-panel").locator(READY).first.wait_for()
