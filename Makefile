@@ -70,9 +70,10 @@ bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Mu
 bench-page: $(READY)  ## speed and size of a model's page in a browser: MODEL=folder [OPTIONS="--lines file"]
 	$(BIN)/python -m benchmarks.page $(MODEL) $(OPTIONS)
 
-pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it
+pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it [MODEL=folder TEXT="..." for those of the page]
 	@rm -rf build/demo
 	$(BIN)/python -m tools.pictures build/demo
+	$(BIN)/python -m tools.page_pictures $(or $(MODEL),build/demo/model) $(TEXT)
 
 clean:  ## remove what was built
 	rm -rf .venv build dist tools/js/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

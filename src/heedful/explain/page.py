@@ -84,6 +84,7 @@ def page_data(folder: ModelFolder, text: str = "") -> tuple[dict[str, object], b
         "name": printable(folder.path.resolve().name),
         "version": __version__,
         "text": text,
+        "texts": _texts(),
         "config": _sizes(config),
         "vocabulary": vocabulary._asdict(),
         "places": [place._asdict() for place in places],
@@ -140,6 +141,16 @@ def page_style() -> str:
 def module_source(name: str) -> str:
     """Return a module of the page as it is in the package."""
     return _sources().joinpath(name).read_text(encoding="utf-8")
+
+
+def _texts() -> dict[str, object]:
+    """Return what the page says in other languages, each from a file named after it."""
+    found = _sources().joinpath("texts").iterdir()
+    return {
+        it.name.removesuffix(".json"): json.loads(it.read_text(encoding="utf-8"))
+        for it in sorted(found, key=lambda it: it.name)
+        if it.name.endswith(".json")
+    }
 
 
 def _sources() -> Traversable:

@@ -1,11 +1,20 @@
 """Look inside: what the panels show is what the model computes."""
 
+import json
+import shutil
+
 import pytest
 import torch
+from axe_playwright_python.base import AXE_FILE_PATH
 
 import heedful
 from heedful.explain.page import write_page
+from heedful.model.config import ModelConfig
+from heedful.model.transformer import Transformer
+from heedful.storage.checkpoint import save_model
+from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import load
+from tests.explain.browser.conftest import AXE
 
 pytestmark = pytest.mark.slow
 TEXT = "a b c d"
@@ -382,3 +391,92 @@ def test_a_new_text_is_looked_into_at_once(look):
     assert tab.locator(".ids").first.inner_text() != before
     tab.locator("#source").fill("")
     tab.get_by_text("Write something above").wait_for()
+
+
+PANELS = ["pieces", "heads", "head", "hand", "steps", "beam", "learning", "what-if"]
+READY = "table td, .head-cell, .node"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1200])
+def test_axe_finds_no_violation_in_any_panel_and_nothing_sticks_out(look, theme, width):
+    tab = look(
+        "card=3&panel=hand", READY, color_scheme=theme, viewport={"width": width, "height": 700}
+    )
+    tab.evaluate(AXE_FILE_PATH.read_text(encoding="utf-8"))
+    for panel in PANELS:
+        tab.evaluate(f"location.hash = 'card=1&panel={panel}&kind=decoder&piece=2'")
+        tab.locator(f".{panel.replace('-', '')}-panel").locator(READY).first.wait_for()
+
+        found = tab.evaluate(AXE)
+
+        assert [(panel, it["id"], it["nodes"][0]["html"]) for it in found["violations"]] == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, panel
+
+
+@pytest.mark.parametrize(
+    "text", ["שלום עולם", "日本語の文", "مرحبا", "👩‍👩‍👧 é", "\x07", "<b onclick=alert(1)>&lt;"]
+)
+def test_every_panel_takes_odd_text(look, text):
+    tab = look("panel=pieces", READY)
+    tab.locator("#source").fill(text)
+    tab.wait_for_timeout(1_500)
+    for panel in PANELS:
+        tab.evaluate(
+            f"location.hash = 'panel={panel}&layer=99&head=99&piece=999&seen=999&step=999'"
+        )
+        tab.wait_for_timeout(250)
+
+    assert tab.locator("b[onclick]").count() == 0
+    assert "�" not in tab.locator("#inside").inner_text()
+
+
+def test_motion_is_still_where_that_is_wished_for(look):
+    tab = look("panel=steps", ".steps-panel tbody tr", reduced_motion="reduce")
+
+    assert tab.evaluate("document.getAnimations().length") == 0
+    assert tab.locator("[aria-label='Play or stop']").count() == 0
+
+
+def test_a_notebook_frame_runs_the_page(open_page, explanation, tmp_path):
+    frame = getattr(explanation, "_repr_html_")()  # noqa: B009
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>a</title>{frame}")
+    tab = open_page(tmp_path / "notebook.html")
+
+    tab.frame_locator("iframe").locator(".word").first.wait_for()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"normalisation": "post", "d_k": 3, "d_v": 5, "positions": "halves"},
+        {"normalisation": "pre", "positions": "learned", "max_length": 40, "num_layers": 3},
+        {"num_heads": 1, "num_layers": 1, "d_model": 6, "d_ff": 4},
+    ],
+    ids=str,
+)
+def test_every_architecture_is_looked_into(open_page, trained, tmp_path, changes):
+    folder = ModelFolder(shutil.copytree(trained.path, tmp_path / "model"))
+    for path in (folder.checksums_file, folder.alignment_file):
+        path.unlink(missing_ok=True)
+    sizes = {"num_layers": 2, "d_model": 16, "d_ff": 24, "num_heads": 2}
+    config = ModelConfig(vocab_size=folder.config().vocab_size, **(sizes | changes))
+    folder.config_file.write_text(json.dumps(vars(config)))
+    save_model(folder, Transformer(config))
+    explanation = heedful.explain(load(folder.path, engine="pytorch"), TEXT)
+    layer = config.num_layers - 1
+
+    tab = open_page(
+        write_page(tmp_path / "page.html", folder, TEXT),
+        selection=f"panel=hand&kind=cross&layer={layer}&head=0&piece=1",
+    )
+    tab.wait_for_selector(".hand-panel td")
+
+    # By its pieces the untrained model may write another end, but it reads as Python reads.
+    weights = tab.locator(".hand-panel tbody td:last-child").all_inner_texts()
+    wanted = explanation.cross[layer, 0, 1].tolist()
+    assert [number(it) for it in weights] == pytest.approx(wanted, abs=2e-3)
+    assert "= " in tab.locator(".hand-steps li").nth(6).inner_text()
+    for panel in PANELS:
+        tab.evaluate(f"location.hash = 'panel={panel}'")
+        tab.locator(f".{panel.replace('-', '')}-panel").locator(READY).first.wait_for()

@@ -35,6 +35,15 @@ export function shape(tag, attributes) {
 }
 
 /**
+ * A place that scrolls by itself, by keys too.
+ * @param {string} label
+ * @param {Node} child
+ */
+export function scrolling(label, child) {
+  return element("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": label }, child);
+}
+
+/**
  * Let the arrow keys go through children, of which one is a stop for Tab (roving tabindex).
  * @param {HTMLElement} container
  * @param {string} selector of the children

@@ -23,7 +23,7 @@ import { fill } from "./texts.js";
 const CARDS = [
   { name: "translation", selection: (reading) => ({ panel: "head", ...aligner(reading) }), ask: askAlignment },
   { name: "pieces", selection: () => ({ panel: "pieces", kind: "encoder", piece: 0 }), ask: askPieces },
-  { name: "positions", selection: (reading) => ({ panel: "pieces", kind: "encoder", piece: middle(reading) }), ask: (_, texts) => asked([texts.positionsA, texts.positionsB], 1) },
+  { name: "positions", selection: (reading) => ({ panel: "pieces", kind: "encoder", piece: middle(reading) }), ask: askPositions },
   { name: "product", selection: (reading) => ({ panel: "hand", ...aligner(reading) }), ask: askProduct },
   { name: "scale", selection: (reading) => ({ panel: "hand", ...aligner(reading) }), ask: (reading, texts) => asked([texts.scaleA, texts.scaleB], 0, { d_k: reading.config.d_k }) },
   { name: "heads", selection: () => ({ panel: "heads", kind: "encoder" }), ask: askHeads },
@@ -169,6 +169,12 @@ function askPieces({ source, sentence, sourceLabels, numTags }) {
   const counts = [...new Set([words, right, right + 4])].sort((a, b) => a - b);
   const values = { words, pieces: right, longest: sourceLabels.reduce((a, b) => (b.length > a.length ? b : a)) };
   return asked(counts.map(String), counts.indexOf(right), values);
+}
+
+/** @param {Reading} reading @param {Texts} texts */
+function askPositions(reading, texts) {
+  const kind = reading.config.positions === "learned" ? texts.learnedKind : texts.waveKind;
+  return asked([texts.positionsA, texts.positionsB], 1, { kind });
 }
 
 /** @param {Reading} reading @param {Texts} texts */

@@ -13,7 +13,7 @@ import { StepsPanel } from "./panels/steps.js";
 import { TranslatePanel } from "./panels/translate.js";
 import { WhatIfPanel } from "./panels/whatif.js";
 import { State } from "./state.js";
-import { english, fill } from "./texts.js";
+import { chosenTexts, fill, LANGUAGES, speak } from "./texts.js";
 import { followTheme, switchTheme } from "./theme.js";
 import { Tokenizer } from "./tokenizer.js";
 import { readBase64 } from "./weights.js";
@@ -49,7 +49,8 @@ const PANELS = [
 /** Build the page, then open the model. */
 async function open() {
   const data = /** @type {PageData} */ (JSON.parse(textOf("data")));
-  const texts = english;
+  const { code, texts } = chosenTexts(data, location.hash);
+  document.documentElement.lang = code;
   document.title = data.name ? `${data.name} · ${texts.title}` : texts.title;
   const loading = element("p", { class: "status", role: "status" }, texts.loading);
   const main = element("main", {}, loading);
@@ -87,8 +88,24 @@ function start(main, data, texts, engine) {
 function header(data, texts) {
   return element("header", {},
     element("h1", {}, data.name || texts.title),
+    languages(data, texts),
     element("button", { type: "button", class: "theme", "aria-label": texts.theme, title: texts.theme, click: switchTheme }, "◐"),
   ); // prettier-ignore
+}
+
+/** The languages that the page itself speaks. @param {PageData} data @param {import("./texts.js").Texts} texts */
+function languages(data, texts) {
+  const chooser = element("select", { "aria-label": texts.language, change: () => speak(chooser.value, textOfSource()) });
+  const codes = LANGUAGES.filter(({ code }) => code === "en" || code in data.texts);
+  chooser.append(...codes.map(({ code, name }) => element("option", { value: code, lang: code }, name)));
+  chooser.value = document.documentElement.lang;
+  return chooser;
+}
+
+/** What is typed so far, to be kept when the page is built anew. */
+function textOfSource() {
+  const source = document.getElementById("source");
+  return source instanceof HTMLTextAreaElement ? source.value : "";
 }
 
 /** @param {PageData} data @param {import("./texts.js").Texts} texts */

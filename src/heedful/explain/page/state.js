@@ -11,6 +11,7 @@
  * What is selected. Whatever is left out is open.
  * @typedef {object} Selection
  * @property {string} [panel] which panel is seen
+ * @property {string} [lang] the language of the page, if not the browser's
  * @property {Kind} [kind]
  * @property {number} [layer]
  * @property {number} [head]
@@ -99,6 +100,7 @@ export function readHash(hash) {
   const found = {};
   for (const [name, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
     if (name === "panel" && /^[a-z-]{1,20}$/.test(value)) found.panel = value;
+    if (name === "lang" && /^[a-z]{2,3}$/.test(value)) found.lang = value;
     if (name === "kind" && KINDS.includes(value)) found.kind = value;
     if (NUMBERS.includes(name) && /^\d{1,6}$/.test(value)) found[name] = Number(value);
   }

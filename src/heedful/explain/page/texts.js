@@ -1,6 +1,7 @@
 /** All that the page says, in one object. Another language is another object with these names. */
 
 export const english = {
+  language: "Language of this page",
   title: "Translator",
   promise: "Everything happens on this page. Nothing you type leaves it.",
   source: "Text",
@@ -148,8 +149,8 @@ export const english = {
   handCheck: "Computed anew from q and k, no weight of this head differs from the model's by more than {off}.",
   handBlended: "“{whom}” gives {weight} of its value: in number {dimension} that is {weight} · {v} = {part}. With what all others give it is {sum}.",
   handJoined: "{heads} heads of {width} numbers are {all}; W^O mixes them to {model}. The outlined part is from this head.",
-  handNorm: "All {dimension}. numbers apart: mean {mean}, variance {variance}. ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
-  handNormPre: "This model normalises before each layer reads (pre-norm): x has mean {mean} and variance {variance}, so attention read ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
+  handNorm: "Number {dimension}: the vector has mean {mean}, variance {variance}. ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
+  handNormPre: "This model normalises before each layer reads (pre-norm): x has mean {mean} and variance {variance}, so attention read in number {dimension} ({value} − {mean}) / √{variance} · γ {gain} + β {bias} = {result}.",
   handFed: "{on} of {all} are above 0 ({share}); ReLU switched the others off. W₂ brings them back to {model} numbers.",
 
   stepsTab: "Writing",
@@ -257,17 +258,19 @@ export const english = {
   card_pieces_question: "Your sentence has {words} words and signs. How many pieces?",
   card_pieces_answer: "{pieces}, and </s> ends it. The longest piece is “{longest}”. The table shows whose embeddings point the same way.",
   card_positions_title: "Where a piece stands",
-  card_positions_text: "Attention sees a heap of vectors, not a row. So a vector of waves is added to each embedding: fast waves first, slow ones last. Move the slider below the strips.",
+  card_positions_text: "Attention sees a heap of vectors, not a row. So to each embedding a vector of its position is added: {kind}. Move the slider below the strips.",
+  waveKind: "waves, fast ones and slow ones",
+  learnedKind: "in this model one that was learned",
   card_positions_question: "If the piece moves, what changes?",
   positionsA: "the embedding",
   positionsB: "the position alone, and so the sum",
-  card_positions_answer: "The embedding is the same wherever the piece stands; only the waves differ. That is all that the model knows of order.",
+  card_positions_answer: "The embedding is the same wherever the piece stands; only the vector of the position differs. That is all that the model knows of order.",
   card_product_title: "Query and key",
   card_product_text: "Each position asks with a query q and offers itself with a key k. Their product says how well both fit. It is one number, the sum of many products.",
   card_product_question: "The product of “{who}” and “{whom}”: above 0 or below?",
   card_product_answer: "It is {score}. Point at the strips to see which numbers make it.",
   card_scale_title: "Divide by √d_k",
-  card_scale_text: "The sum of {d_k} products grows with {d_k}. So it is divided by √{d_k} before softmax makes weights of it. There is a button in step 4 that leaves this out.",
+  card_scale_text: "The more products are added, here {d_k}, the larger their sum gets. So it is divided by √{d_k} before softmax makes weights of it. There is a button in step 4 that leaves this out.",
   card_scale_question: "Without it, the weights become …",
   scaleA: "sharper: one place gets nearly all",
   scaleB: "more even",
@@ -311,6 +314,38 @@ export const english = {
 };
 
 /** @typedef {typeof english} Texts */
+
+/** What there may be, by code; all but English comes as JSON. */
+export const LANGUAGES = [
+  { code: "en", name: "English" },
+  { code: "de", name: "Deutsch" },
+  { code: "fr", name: "Français" },
+];
+
+/**
+ * The texts in the language that the address asks for, or else the reader's browser.
+ * @param {{ texts: Record<string, Texts> }} data
+ * @param {string} hash
+ * @returns {{ code: string, texts: Texts }}
+ */
+export function chosenTexts({ texts }, hash) {
+  const asked = new URLSearchParams(hash.replace(/^#/, "")).get("lang");
+  const wanted = [asked, ...navigator.languages].map((it) => it?.split("-")[0] ?? "");
+  const code = wanted.find((it) => it === "en" || Object.hasOwn(texts, it)) ?? "en";
+  return { code, texts: code === "en" ? english : { ...english, ...texts[code] } };
+}
+
+/**
+ * Build the page anew in another language, with what is typed.
+ * @param {string} code
+ * @param {string} text
+ */
+export function speak(code, text) {
+  const hash = new URLSearchParams(location.hash.replace(/^#/, ""));
+  hash.set("lang", code);
+  history.replaceState({ text }, "", `#${hash}`);
+  location.reload();
+}
 
 /**
  * Put values in place of their names in braces.

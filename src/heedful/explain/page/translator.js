@@ -26,6 +26,7 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  * @property {string} name of the model
  * @property {string} version of heedful
  * @property {string} text to begin with, or ""
+ * @property {Record<string, import("./texts.js").Texts>} texts of the page in other languages
  * @property {import("./transformer.js").ModelConfig} config
  * @property {import("./tokenizer.js").Vocabulary} vocabulary
  * @property {import("./weights.js").Place[]} places of the weights

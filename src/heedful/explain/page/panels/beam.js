@@ -1,7 +1,7 @@
 /** Beam search: every candidate of every step, and what became of it. */
 
 import { bestFirst, lengthPenalty, scoreOf } from "../search.js";
-import { element, shape } from "../elements.js";
+import { element, scrolling, shape } from "../elements.js";
 import { number } from "../numbers.js";
 import { fill } from "../texts.js";
 import { slider } from "./strip.js";
@@ -58,7 +58,7 @@ export class BeamPanel {
       element("div", { class: "tree-scroll", tabindex: 0, role: "group", "aria-label": texts.treeLabel }, this.tree),
       this.told,
       element("h3", {}, texts.endedTitle), element("p", { class: "lead" }, texts.endedLead),
-      element("div", { class: "table-scroll" }, this.table), this.greedyTold,
+      scrolling(texts.endedTitle, this.table), this.greedyTold,
     ); // prettier-ignore
     this.tree.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.point(event.target));
     this.tree.addEventListener("focusin", ({ target }) => this.point(target));

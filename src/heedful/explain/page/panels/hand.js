@@ -1,7 +1,7 @@
 /** One weight by hand: from two vectors to a weight, and from all weights to what the layer hands on. */
 
 import { largest } from "../drawing.js";
-import { element } from "../elements.js";
+import { element, scrolling } from "../elements.js";
 import { number, percent } from "../numbers.js";
 import { fill } from "../texts.js";
 import { onTheme } from "../theme.js";
@@ -61,7 +61,7 @@ export class HandPanel {
         this.step("projected", texts.hand1, this.q.top, this.k.top, this.choose.top),
         this.step("dot", texts.hand2, this.products.top),
         this.step("scaled", texts.hand3),
-        this.step("softmax", texts.hand4, element("div", { class: "table-scroll" }, this.table), this.scaleButton),
+        this.step("softmax", texts.hand4, scrolling(texts.hand4, this.table), this.scaleButton),
         this.step("blended", texts.hand5, this.v.top, this.head.top),
         this.step("joined", texts.hand6, this.all.top, this.change.top),
         this.step("normed", texts.hand7, this.x.top, this.sum.top, this.output.top, this.chooseFeature.top),

@@ -42,7 +42,10 @@ export class HeadPanel {
     this.rows = element("div", { class: "map-rows", "aria-hidden": "true" });
     this.map = element("div", { class: "map-scroll", tabindex: 0, role: "img", "aria-label": texts.mapLabel },
       element("div", { class: "map-grid" }, this.columns, this.rows, element("div", { class: "map-cells" }, this.canvas, this.cross))); // prettier-ignore
-    this.lines = element("div", { class: "lines" });
+    this.lookers = element("div", { class: "line-labels" });
+    this.looked = element("div", { class: "line-labels" });
+    this.drawing = shape("svg", {});
+    this.lines = element("div", { class: "lines" }, this.lookers, this.drawing, this.looked);
     this.table = element("table", { class: "numbers" });
     this.does = element("p", { class: "lead" });
     this.unit = toggle(texts.byWords, (on) => { this.byWords = on; this.redraw(); });
@@ -72,8 +75,18 @@ export class HeadPanel {
       const column = Math.floor((offsetX / this.canvas.clientWidth) * shown.columns.length);
       return { piece: shown.rows[row]?.places[0], seen: shown.columns[column]?.places[0] };
     };
-    this.canvas.addEventListener("pointermove", (event) => event.pointerType === "mouse" && state.preview({ ...this.kept(), ...at(event) }));
-    this.canvas.addEventListener("pointerleave", () => state.preview({}));
+    let last = "";
+    this.canvas.addEventListener("pointermove", (event) => {
+      const found = at(event);
+      const key = `${found.piece}.${found.seen}`;
+      if (event.pointerType !== "mouse" || key === last) return;
+      last = key;
+      state.preview({ ...this.kept(), ...found });
+    });
+    this.canvas.addEventListener("pointerleave", () => {
+      last = "";
+      state.preview({});
+    });
     this.canvas.addEventListener("click", (event) => state.keep({ ...this.kept(), ...at(event) }));
     this.top.addEventListener("keydown", (event) => this.pressed(event));
   }
@@ -164,6 +177,9 @@ export class HeadPanel {
     this.map.style.setProperty("--cell", `${size}px`);
     this.rows.replaceChildren(...rows.map(({ label }) => element("span", { dir: "auto" }, label)));
     this.columns.replaceChildren(...columns.map(({ label }) => element("span", { dir: "auto" }, element("bdi", {}, label))));
+    this.lookers.replaceChildren(...rows.map(({ label }) => element("span", { dir: "auto" }, label)));
+    this.looked.replaceChildren(...columns.map(({ label }) => element("span", { dir: "auto" }, label)));
+    this.showPins();
     this.canvas.style.width = `${size * columns.length}px`;
     this.canvas.style.height = `${size * rows.length}px`;
     const { role, share, entropy } = /** @type {Reading} */ (this.reading).measures(look);
@@ -207,10 +223,10 @@ export class HeadPanel {
         drawing.append(line);
       }
     });
-    const labels = (/** @type {{ label: string }[]} */ groups, /** @type {number} */ chosen) =>
-      element("div", { class: "line-labels" }, ...groups.map(({ label }, at) => element("span", { dir: "auto", class: at === chosen ? "chosen" : "" }, label)));
-    this.lines.replaceChildren(labels(rows, row), drawing, labels(columns, this.placed(look).column));
-    this.showPins();
+    this.drawing.replaceWith(drawing);
+    this.drawing = drawing;
+    mark(this.lookers, row);
+    mark(this.looked, this.placed(look).column);
   }
 
   /** The places that a piece looks at most, as a table that can be read out. @private @param {Look} look */
@@ -293,7 +309,8 @@ function links(data, width, only) {
 
 /** @param {HTMLElement} labels @param {number} at */
 function mark(labels, at) {
-  [...labels.children].forEach((label, place) => label.classList.toggle("chosen", place === at));
+  labels.querySelector(".chosen")?.classList.remove("chosen");
+  labels.children[at]?.classList.add("chosen");
 }
 
 /** @param {string} text @param {(on: boolean) => void} change */

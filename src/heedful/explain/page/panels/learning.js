@@ -1,7 +1,7 @@
 /** Learning: a given translation, read at once, and what the model pays for each piece of it. */
 
 import { paintNumbers, paintWeights } from "../drawing.js";
-import { element } from "../elements.js";
+import { element, scrolling } from "../elements.js";
 import { number, percent, whole } from "../numbers.js";
 import { BOS, EOS } from "../specials.js";
 import { fill } from "../texts.js";
@@ -50,7 +50,7 @@ export class LearningPanel {
     this.top = element("section", { class: "learning-panel" },
       element("p", { class: "lead" }, texts.learningLead),
       element("label", { class: "reference", for: "reference" }, texts.reference, this.reference),
-      this.told, element("div", { class: "table-scroll" }, this.table),
+      this.told, scrolling(texts.learningTitle, this.table),
       element("h3", {}, texts.smoothingTitle), element("p", { class: "lead" }, texts.smoothingLead), this.epsilon.top,
       element("h3", {}, texts.maskTitle), element("p", { class: "lead" }, texts.maskLead),
       element("div", { class: "pair" },

@@ -41,8 +41,8 @@ export class StepsPanel {
     this.branches = element("ul", { class: "branches" });
     this.top = element("section", { class: "steps-panel" },
       element("p", { class: "lead" }, texts.stepsLead),
-      element("div", { class: "tools" }, button(texts.back, "←", () => this.go(this.step - 1)), this.play,
-        button(texts.next, "→", () => this.go(this.step + 1)), this.slider.top),
+      element("div", { class: "tools" }, button(texts.back, "←", () => this.go(this.step - 1)),
+        ...(matchMedia("(prefers-reduced-motion: reduce)").matches ? [] : [this.play]), button(texts.next, "→", () => this.go(this.step + 1)), this.slider.top),
       this.written,
       element("div", { class: "pieces-row" }, element("span", { class: "label" }, texts.looksAt), this.source), this.told,
       element("div", { class: "two" },

@@ -110,7 +110,8 @@ export class TranslatePanel {
 
   /** Begin with the text that the page was written with. */
   begin() {
-    if (this.context.data.text) this.put(this.context.data.text);
+    const text = history.state?.text ?? this.context.data.text;
+    if (text) this.put(text);
     this.input.focus({ preventScroll: true });
   }
 
@@ -415,7 +416,7 @@ function percentOf(probability) {
 /** @param {string} code */
 function nameOf(code) {
   try {
-    return new Intl.DisplayNames([navigator.language], { type: "language" }).of(code) ?? code;
+    return new Intl.DisplayNames([document.documentElement.lang], { type: "language" }).of(code) ?? code;
   } catch {
     return code;
   }

@@ -1,6 +1,6 @@
 /** What if: the same model with something switched off, computed at once. */
 
-import { element } from "../elements.js";
+import { element, scrolling } from "../elements.js";
 import { number, percent } from "../numbers.js";
 import { KINDS } from "../reading.js";
 import { fill } from "../texts.js";
@@ -163,7 +163,7 @@ export class WhatIfPanel {
         element("dt", {}, texts.asItIs), element("dd", { dir: "auto" }, reading.sentence.text),
         element("dt", {}, texts.changed), element("dd", { dir: "auto", class: text === reading.sentence.text ? "" : "other" }, isOff ? texts.nothingOff : text)),
       element("p", {}, fill(texts.whatIfTold, { before: number(before), after: number(after) }), this.switches.withoutMask.checked ? ` ${texts.maskTold}` : "", told && ` ${told}`),
-      element("div", { class: "table-scroll" }, element("table", { class: "likely" },
+      scrolling(texts.whatIfTable, element("table", { class: "likely" },
         element("caption", {}, texts.whatIfTable),
         element("thead", {}, element("tr", {}, element("th", { scope: "col" }, texts.piece), element("td", {}), element("th", { scope: "col" }, texts.asItIs), element("th", { scope: "col" }, texts.changed))),
         element("tbody", {}, ...reading.wanted.map(row)))),
