@@ -21,6 +21,7 @@ PACKAGE = Path(heedful.__file__).parent
 ORDER = [
     {"errors", "specials"},
     {"text", "model", "machine"},
+    {"documents"},
     {"storage"},
     {"data", "decoding", "training"},
     {"translation"},
