@@ -198,7 +198,7 @@ def _texts(given: Any, asked: Asked) -> list[str]:
     if isinstance(given, str) and not asked.sent.is_json:
         given = "\n".join(given.splitlines())  # as forms end lines in their own way
     texts = given if isinstance(given, list) else [given]
-    if not given or not all(texts):
+    if not given:
         raise RefusedError(_CHECKED, "Invalid request: missing q parameter")
     if not all(isinstance(text, str) for text in texts):
         raise RefusedError(_CHECKED, "Invalid request: q parameter is not a text")

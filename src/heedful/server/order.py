@@ -42,7 +42,9 @@ class Done(NamedTuple):
     """Which model did it; empty where there was nothing to do."""
 
 
-async def carry_out(service: Service, order: Order, client: Hashable) -> list[Done]:
+async def carry_out(
+    service: Service, order: Order, client: Hashable, *, is_patient: bool = False
+) -> list[Done]:
     """Translate the texts of an order, of whichever languages they are."""
     target = service.models.target(order.target) or service.models.source(order.target)
     if target is None:
@@ -50,7 +52,7 @@ async def carry_out(service: Service, order: Order, client: Hashable) -> list[Do
     if order.source == AUTO:
         found = [_detected(service, text) for text in order.texts]
     else:
-        found = [(_stated(service.models, order.source, target), 1.0)] * len(order.texts)
+        found = [(_stated(service.models, order.source), 1.0)] * len(order.texts)
     ways = {
         language: _way(service.models, language, target, order.model)
         for language, _ in dict.fromkeys(found)
@@ -65,6 +67,7 @@ async def carry_out(service: Service, order: Order, client: Hashable) -> list[Do
             [text for text, (own, _) in zip(order.texts, found, strict=True) if own == language],
             client,
             order.is_html,
+            is_patient,
         )
         for language, way in ways.items()
     ]
@@ -84,11 +87,10 @@ def _name(way: Way | None) -> str:
     return way.model.name if way else ""
 
 
-def _stated(models: Models, code: str, target: str) -> str:
-    source = models.source(code)
-    if source is None and models.target(code) != target:
+def _stated(models: Models, code: str) -> str:
+    if (language := models.source(code) or models.target(code)) is None:
         raise unsupported(code)
-    return source or target
+    return language
 
 
 def _detected(service: Service, text: str) -> tuple[str, float]:
@@ -122,15 +124,20 @@ def _way(models: Models, source: str, target: str, model: str) -> Way | None:
 
 
 async def _translated(
-    service: Service, wish: Wish | None, texts: list[str], client: Hashable, is_html: bool
+    service: Service,
+    wish: Wish | None,
+    texts: list[str],
+    client: Hashable,
+    is_html: bool,
+    is_patient: bool,
 ) -> list[Translation]:
     if wish is None:
         return [Translation(source=text, text=text, score=0.0) for text in texts]
     if not is_html:
-        return await service.translate(wish, texts, client)
+        return await service.translate(wish, texts, client, is_patient=is_patient)
     pages = [find_html(text) for text in texts]
     flat = [passage.text for passages in pages for passage in passages]
-    translations = iter(await service.translate(wish, flat, client))
+    translations = iter(await service.translate(wish, flat, client, is_patient=is_patient))
     return [
         _put_together(text, passages, [next(translations) for _ in passages])
         for text, passages in zip(texts, pages, strict=True)

@@ -45,7 +45,7 @@ def check(value: Any, schema: Schema, name: str = "request") -> None:
         _check_list(value, schema, name)
     elif isinstance(value, dict):
         _check_object(value, schema, name)
-    elif not isinstance(value, bool):
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         _check_number(value, schema, name)
 
 
@@ -66,7 +66,7 @@ def _check_text(value: str, schema: Schema, name: str) -> None:
         raise _wrong(name, f"must have {schema['maxLength']} characters at most")
 
 
-def _check_number(value: float, schema: Schema, name: str) -> None:
+def _check_number(value: int | float, schema: Schema, name: str) -> None:
     least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
     if not least <= value <= most or math.isinf(value):
         raise _wrong(name, f"must be from {least} to {most}")

@@ -91,6 +91,8 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     keyring: Keyring | None = None
     usage: Usage = field(default_factory=Usage)
+    at_work: int = 0
+    """Requests that are not answered yet."""
 
     async def translate(
         self, wish: Wish, texts: Sequence[str], client: Hashable, *, is_patient: bool = False
