@@ -64,8 +64,8 @@ def service(models) -> Service:
 
 
 @contextmanager
-def live(config: uvicorn.Config) -> Iterator[int]:
-    """Run a server in a thread, and give its port."""
+def live_server(config: uvicorn.Config) -> Iterator[uvicorn.Server]:
+    """Run a server in a thread."""
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -73,7 +73,18 @@ def live(config: uvicorn.Config) -> Iterator[int]:
         while not server.started:
             assert thread.is_alive()
             thread.join(0.01)
-        yield server.servers[0].sockets[0].getsockname()[1]
+        yield server
     finally:
         server.should_exit = True
         thread.join()
+
+
+def port_of(server: uvicorn.Server) -> int:
+    return server.servers[0].sockets[0].getsockname()[1]
+
+
+@contextmanager
+def live(config: uvicorn.Config) -> Iterator[int]:
+    """Run a server in a thread, and give its port."""
+    with live_server(config) as server:
+        yield port_of(server)

@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol, runtime_checkable
@@ -113,9 +112,7 @@ class Dispatcher:
     async def __aexit__(self, *_: object) -> None:
         for worker in self._workers:
             worker.cancel()
-        for worker in self._workers:
-            with suppress(asyncio.CancelledError):
-                await worker
+        await asyncio.gather(*self._workers, return_exceptions=True)
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     async def translate(

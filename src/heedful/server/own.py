@@ -225,12 +225,16 @@ def _order(asked: Asked, texts: list[str]) -> Order:
         for name in ("beam_size", "alpha", "n_best", "prefix", "details")
         if name in values
     }
+    if "alpha" in how:
+        how["alpha"] = float(how["alpha"])
     if "glossary" in values:
         how["glossary"] = tuple(sorted(values["glossary"].items()))
     if "sampling" in values:
-        names = ("temperature", "top_k", "top_p", "seed")
+        wishes = dict(values["sampling"])
+        for name in wishes.keys() & {"temperature", "top_p"}:
+            wishes[name] = float(wishes[name])
         try:
-            how["sampling"] = sampling_of(**{it: values["sampling"].get(it) for it in names})
+            how["sampling"] = sampling_of(**wishes)
         except HeedfulError as error:
             raise RefusedError(422, f"Invalid request: {error}") from error
     if how.get("n_best", 1) > 1 and "beam_size" not in how:

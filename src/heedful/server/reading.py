@@ -57,7 +57,7 @@ def read_json(body: bytes) -> dict[str, Any]:
     """Read an object of JSON; what only some readers take for JSON is none."""
     try:
         text = body.decode()
-        found = json.loads(text, parse_constant=_no_json)
+        found = json.loads(text, parse_constant=_no_json, parse_float=_number)
         if "\\u" in text:  # which may spell half a character
             refuse_halves(json.dumps(found, ensure_ascii=False))
     except (ValueError, RecursionError, HeedfulError) as error:
@@ -144,6 +144,12 @@ async def _parts(request: Request, body: bytes) -> Sent:
     except HeedfulError as error:
         raise RefusedError(400, "Invalid request: not valid Unicode") from error
     return sent
+
+
+def _number(spelt: str) -> int | float:
+    """Read 2.0 as the whole number that it is to JSON."""
+    number = float(spelt)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def _no_json(constant: str) -> NoReturn:

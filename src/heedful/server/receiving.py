@@ -27,7 +27,7 @@ class ReceivingProtocol(HttpToolsProtocol):
         self._writing: asyncio.TimerHandle | None = None
         self._at = 0.0
         self._num_bytes = self._num_header_bytes = 0
-        self._has_headers = False
+        self._is_begun = self._has_headers = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a first request."""
@@ -39,11 +39,16 @@ class ReceivingProtocol(HttpToolsProtocol):
         self._num_bytes += len(data)
         if not self._has_headers:
             self._num_header_bytes += len(data)
-        if self._deadline is None:
-            self._begin()
         super().data_received(data)
         if not self._has_headers and self._num_header_bytes > _MOST_HEADERS:
             self._refuse(b"431 Request Header Fields Too Large", b"headers are too large")
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for all of a request."""
+        super().on_message_begin()
+        self._is_begun = True
+        if self._deadline is None:
+            self._begin()
 
     def on_headers_complete(self) -> None:
         """Note that the body comes next."""
@@ -54,7 +59,7 @@ class ReceivingProtocol(HttpToolsProtocol):
         """Wait no longer, as all is there."""
         super().on_message_complete()
         self._end()
-        self._has_headers = False
+        self._is_begun = self._has_headers = False
         self._num_header_bytes = 0
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -90,7 +95,7 @@ class ReceivingProtocol(HttpToolsProtocol):
         left = self._at + self.seconds + self._num_bytes / _SLOWEST - self.loop.time()
         if left > 0:
             self._deadline = self.loop.call_later(left, self._look)
-        elif self._num_bytes or self._has_headers:
+        elif self._is_begun or self._num_bytes:
             self._refuse(b"408 Request Timeout", b"the request took too long to arrive")
         else:
             self.transport.close()

@@ -3,9 +3,8 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
@@ -17,22 +16,13 @@ from heedful.server.keys import KeyFile, Keyring
 from heedful.server.limits import Limits
 from heedful.server.metrics import Metrics
 from heedful.server.models import Models
+from heedful.server.place import Place
 from heedful.server.receiving import ReceivingProtocol
 from heedful.server.service import Service
 
 _BACKLOG = 2_048
 _GRACE = 30  # seconds for what is begun when the server is to end
 _OF_PROXIES = "127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where to listen, and whom to believe."""
-
-    host: str = "127.0.0.1"
-    port: int = 5000
-    allow_origins: Sequence[str] = ()
-    proxy_headers: bool = False
 
 
 def make_service(models: Models, limits: Limits, keys: Path | None = None) -> Service:
@@ -51,13 +41,16 @@ def serve(service: Service, place: Place, listening: Callable[[str], None]) -> N
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         listening(f"http://{shown}:{port}")
-        uvicorn.Server(_config(service, place)).run(sockets=[listener])
+        uvicorn.Server(make_config(service, place)).run(sockets=[listener])
 
 
-def _config(service: Service, place: Place) -> uvicorn.Config:
+def make_config(service: Service, place: Place) -> uvicorn.Config:
+    """Tell uvicorn how to serve."""
     protocol = type("_Protocol", (ReceivingProtocol,), {"seconds": service.limits.receiving})
     return uvicorn.Config(
         make_app(service, allow_origins=place.allow_origins),
+        host=place.host,
+        port=place.port,
         http=protocol,
         ws="none",
         lifespan="on",
