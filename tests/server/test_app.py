@@ -3,7 +3,6 @@ import json
 import threading
 
 import pytest
-from starlette.routing import Route
 
 from heedful.server.app import make_app
 from heedful.server.limits import Limits
@@ -205,9 +204,3 @@ def test_a_client_of_ipv6_is_its_network(make_client, slow, slow_models):
     with_app(service, work)
     assert seen[0] == seen[1]
     assert len(set(seen)) == 4
-
-
-def test_pages_may_be_added(models):
-    app = make_app(make_service(models, Limits()), pages=[Route("/page", lambda _: None)])
-
-    assert any(getattr(route, "path", "") == "/page" for route in app.routes)

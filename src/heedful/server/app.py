@@ -29,6 +29,7 @@ from heedful.server.operation import (
     answer,
     checked_key,
 )
+from heedful.server.pages import pages
 from heedful.server.reading import read
 from heedful.server.refusal import RefusedError, too_much
 from heedful.server.service import Service
@@ -44,9 +45,7 @@ _STRICTEST = (b"content-security-policy", b"default-src 'none'; frame-ancestors 
 _log = logging.getLogger("heedful.server")
 
 
-def make_app(
-    service: Service, *, allow_origins: Sequence[str] = (), pages: Sequence[Route] = ()
-) -> Starlette:
+def make_app(service: Service, *, allow_origins: Sequence[str] = ()) -> Starlette:
     """Put a service behind all interfaces."""
     operations = [
         *libretranslate.operations(service),
@@ -72,7 +71,7 @@ def make_app(
             )
         )
     return Starlette(
-        routes=[*_routes(operations, service), *pages],
+        routes=_routes(operations, service),
         middleware=middleware,
         exception_handlers={HTTPException: _not_there, Exception: _broken},
         lifespan=running,
@@ -81,10 +80,11 @@ def make_app(
 
 def _routes(operations: Sequence[Operation], service: Service) -> list[Route]:
     """Make a route of each path; one may be asked in several ways."""
-    description = answer(described(operations))
+    description = described(operations)
+    shown = answer(description)
 
     async def openapi(_: Request) -> Response:
-        return description
+        return shown
 
     async def metrics(_: Request) -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
@@ -99,6 +99,7 @@ def _routes(operations: Sequence[Operation], service: Service) -> list[Route]:
         ),
         Route("/openapi.json", openapi),
         Route("/metrics", metrics),
+        *pages(service, description),
     ]
 
 
