@@ -10,9 +10,10 @@ from starlette.testclient import TestClient
 
 from heedful.server.app import make_app
 from heedful.server.limits import Limits
-from heedful.server.models import Direction, Model, Models
+from heedful.server.models import Model, Models
 from heedful.server.run import make_service
 from heedful.server.service import Service
+from heedful.storage.languages import Direction
 from heedful.translation.translator import Translator, load
 
 

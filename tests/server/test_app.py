@@ -6,8 +6,9 @@ import pytest
 
 from heedful.server.app import make_app
 from heedful.server.limits import Limits
-from heedful.server.models import Direction, Model, Models
+from heedful.server.models import Model, Models
 from heedful.server.run import make_service
+from heedful.storage.languages import Direction
 from heedful.translation.translator import Translator
 
 ASKED = {"q": "a", "source": "en", "target": "de"}

@@ -3,8 +3,10 @@ import shutil
 import pytest
 
 from heedful.errors import ConfigError
-from heedful.server.models import Direction, Model, Models, load_models
+from heedful.server.models import Model, Models, load_models
+from heedful.storage.languages import Direction
 from heedful.translation.options import Options
+from heedful.translation.translator import Translator
 
 
 @pytest.fixture
@@ -35,25 +37,20 @@ def test_names_are_there_once(translator):
 def test_a_folder_says_its_languages_or_is_told_them(model_folder, tmp_path):
     shutil.copytree(model_folder.path, tmp_path / "x")
 
-    assert load_models([tmp_path / "x"]).ways[0].direction == ("und", "und")
+    assert load_models([tmp_path / "x"]).ways[0].direction == Direction("und", "und")
     told = load_models([tmp_path / "x"], from_language="en", to_language="fr")
-    assert told.ways[0].direction == ("en", "fr")
+    assert told.ways[0].direction == Direction("en", "fr")
     assert told.all["x"].folder.path == tmp_path / "x"
     with pytest.raises(ConfigError, match="--from and --to are for one model"):
         load_models([tmp_path / "x", model_folder.path], from_language="en")
 
 
-def test_a_translator_is_told_of_the_languages_that_it_knows_itself(translator):
-    class Knowing(type(translator)):
-        languages = (Direction("en", ""),)
+def test_only_a_model_of_several_languages_is_told_of_them(translator):
+    ways = (Direction("en", "de"), Direction("de", "en"))
+    several = Translator(translator.tokenizer, translator.engine, languages=ways)
 
-    knowing = Knowing(translator.tokenizer, translator.engine, translator.search)
-    told = Model("a", knowing, (), names_languages=False)
-    assert told.options(Direction("en", "de"), beam_size=2) == Options(beam_size=2)
-    if not Model("a", knowing, ()).names_languages:
-        return  # until translators know of languages
-    options = Model("a", knowing, ()).options(Direction("en", "de"))
-    assert (options.from_language, options.to_language) == ("en", "")
+    assert Model("a", translator, ()).options(ways[0], beam_size=2) == Options(beam_size=2)
+    assert Model("a", several, ()).options(ways[0]) == Options(from_language="en", to_language="de")
 
 
 def test_of_all_that_is_guessed_the_likeliest_comes_first(translator):

@@ -6,10 +6,11 @@ import pytest
 
 from heedful.explain.page import page_data
 from heedful.server.limits import Limits
-from heedful.server.models import Direction, Model, Models
+from heedful.server.models import Model, Models
 from heedful.server.pages import docs_page
 from heedful.server.place import Place
 from heedful.server.run import make_config, make_service
+from heedful.storage.languages import Direction
 from tests.server.conftest import live
 from tools.browser import find_browser
 

@@ -37,7 +37,7 @@ def serve(
     models = load_models(folders, from_language=from_language, to_language=to_language)
     console = Console()
     for model in models.all.values():
-        pairs = ", ".join(f"{source} to {target}" for source, target in model.directions)
+        pairs = ", ".join(map(str, model.directions))
         console.print(f"{escape(model.name)}: {escape(pairs)}", soft_wrap=True)
 
     def listening(address: str) -> None:

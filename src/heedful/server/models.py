@@ -1,7 +1,8 @@
 """The models that are served, and which of them translates from what to what."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,17 +10,12 @@ from typing import Any, NamedTuple
 from heedful.errors import ConfigError
 from heedful.server.languages import match
 from heedful.storage.folder import ModelFolder
+from heedful.storage.languages import UNSTATED, Direction
 from heedful.translation.options import Options
+from heedful.translation.routes import find_route
 from heedful.translation.translator import Translator, load
 
 UNKNOWN = "und"  # ISO 639-2 for a language that nobody has named
-
-
-class Direction(NamedTuple):
-    """From which language to which, by their codes; empty where a model does not say."""
-
-    from_language: str
-    to_language: str
 
 
 @dataclass(frozen=True)
@@ -30,26 +26,12 @@ class Model:
     translator: Translator
     directions: tuple[Direction, ...]
     folder: ModelFolder | None = None
-    names_languages: bool = field(default="from_language" in Options.__dataclass_fields__)
-    """Whether its translator is told of languages."""
 
     def options(self, direction: Direction, **asked: Any) -> Options:
-        """Return options for a direction."""
-        if self.names_languages:
-            own = getattr(self.translator, "languages", ())
-            known = {code for pair in own for code in pair}
-            asked |= {
-                name: code if code in known else ""
-                for name, code in zip(Direction._fields, direction, strict=True)
-            }
+        """Return options for a direction; a model of one may not know what it is called."""
+        if len(self.translator.languages) > 1:
+            asked |= vars(direction)
         return Options(**asked)
-
-    def guess(self, text: str) -> list[tuple[str, float]]:
-        """Tell languages that a text may be in, the likeliest first."""
-        if hasattr(self.translator, "guess"):
-            return list(self.translator.guess(text))
-        sources = list(dict.fromkeys(pair.from_language for pair in self.directions))
-        return [(code, 1 / len(sources)) for code in sources]
 
 
 class Way(NamedTuple):
@@ -101,7 +83,9 @@ class Models:
     def guess(self, text: str) -> list[tuple[str, float]]:
         """Tell languages that a text may be in, with their probability, the likeliest first."""
         best: dict[str, float] = {}
-        for code, probability in chain(*(model.guess(text) for model in self.all.values())):
+        for code, probability in chain(
+            *(model.translator.guess(text) for model in self.all.values())
+        ):
             if code in self.sources:
                 best[code] = max(probability, best.get(code, 0.0))
         return sorted(best.items(), key=lambda item: -item[1])
@@ -113,7 +97,7 @@ def load_models(
     """Load model folders; languages are stated for one that does not say its own."""
     paths = list(folders)
     stated = Direction(from_language, to_language)
-    if any(stated) and len(paths) > 1:
+    if stated != UNSTATED and len(paths) > 1:
         raise ConfigError("--from and --to are for one model; those of several say their own")
     return Models([_load(path, stated) for path in paths])
 
@@ -121,16 +105,25 @@ def load_models(
 def _load(path: Path, stated: Direction) -> Model:
     folder = ModelFolder(path)
     translator = load(path)
-    directions = _directions(folder, translator)
-    if any(stated):
-        own = directions[0]
-        directions = (Direction(stated[0] or own[0], stated[1] or own[1]),)
-    known = tuple(Direction(*(code or UNKNOWN for code in pair)) for pair in directions)
-    return Model(folder.path.resolve().name, translator, known, folder)
+    known = tuple(_directions(translator.languages))
+    if stated != UNSTATED:
+        if len(translator.languages) > 1:
+            raise ConfigError(f"{path}: says its languages itself; leave out --from and --to")
+        known = (stated,)
+    named = tuple(
+        Direction(pair.from_language or UNKNOWN, pair.to_language or UNKNOWN) for pair in known
+    )
+    return Model(folder.path.resolve().name, translator, named, folder)
 
 
-def _directions(folder: ModelFolder, translator: Translator) -> tuple[Direction, ...]:
-    if hasattr(translator, "languages"):
-        return tuple(Direction(*pair) for pair in translator.languages)
-    data = folder.provenance().data
-    return (Direction(data.from_language, data.to_language),)
+def _directions(own: Sequence[Direction]) -> Iterator[Direction]:
+    """Give the directions of a model, and after them those that go through a third language."""
+    yield from own
+    sources = dict.fromkeys(pair.from_language for pair in own)
+    targets = dict.fromkeys(pair.to_language for pair in own)
+    for pair in (Direction(source, target) for source in sources for target in targets):
+        if pair in own or pair.from_language == pair.to_language:
+            continue
+        with suppress(ConfigError):  # there is no way
+            find_route(own, pair.from_language, pair.to_language)
+            yield pair

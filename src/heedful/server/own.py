@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -15,7 +16,6 @@ from heedful.server.schema import Schema, check, object_schema, text_schema
 from heedful.server.sentences import cut
 from heedful.server.service import Service, Wish
 from heedful.translation.steering import Alternative
-from heedful.translation.translator import Translation
 
 _MOST_TERMS = 1_000
 _MOST_PREFIX = 1_000
@@ -59,7 +59,7 @@ async def alternatives(asked: Asked) -> Response:
         raise RefusedError(400, "Invalid request: the text is in that language already")
     translation = done.translation
     if given := values.get("translation"):
-        translation = Translation(source=text, text=given, score=0.0, sentences=((text, given),))
+        translation = replace(translation, text=given, sentences=((text, given),))
 
     def find(_: str) -> list[Alternative]:
         options = Wish(way, **order.how).options

@@ -28,6 +28,7 @@ def assembled(text: str, ranges: Sequence[Range], parts: Sequence[Translation]) 
         flags=_distinct(part.flags for part in parts),
         details=join_details(details) if details else None,
         sentences=tuple(chain(*(part.sentences for part in parts))),
+        direction=parts[0].direction,
     )
 
 

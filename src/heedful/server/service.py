@@ -14,6 +14,7 @@ from heedful.server.metrics import Metrics
 from heedful.server.models import Models, Way
 from heedful.server.refusal import RefusedError, too_much
 from heedful.server.sentences import assembled, cut
+from heedful.storage.languages import Direction
 from heedful.text.glossary import Glossary
 from heedful.translation.options import Options
 from heedful.translation.translator import Translation
@@ -25,7 +26,7 @@ class Wish:
 
     way: Way = field(compare=False)
     model: str = field(init=False)
-    direction: tuple[str, str] = field(init=False)
+    direction: Direction = field(init=False)
     beam_size: int | None = None
     alpha: float | None = None
     n_best: int = 1
@@ -36,7 +37,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "model", self.way.model.name)
-        object.__setattr__(self, "direction", tuple(self.way.direction))
+        object.__setattr__(self, "direction", self.way.direction)
 
     @property
     def is_repeatable(self) -> bool:
