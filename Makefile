@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures properties clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-serve bench-waiting pictures properties clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ bench-translate: $(READY)  ## translation speed beside others: DATA=folder of Mu
 
 bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of gold alignments MODEL=folder
 	$(BIN)/python -m benchmarks.alignment $(DATA) $(MODEL)
+
+bench-serve: $(READY)  ## a server under load, beside a loop: DATA=folder of Multi30k MODEL=folder [OPTIONS="--requests 200000"]
+	$(BIN)/python -m benchmarks.serve $(DATA) $(MODEL) $(OPTIONS)
 
 bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=folder [PAIRS=file.tsv, else the demo's]
 	$(BIN)/python -m benchmarks.faithfulness $(MODEL) $(PAIRS)

@@ -21,12 +21,14 @@ PACKAGE = Path(heedful.__file__).parent
 ORDER = [
     {"errors", "specials"},
     {"text", "model", "machine"},
+    {"documents"},
     {"storage"},
     {"data", "decoding", "training"},
     {"translation"},
     {"evaluation", "explain", "interop"},
     {"runs"},
     {"paper"},
+    {"server"},
     {"cli"},
     {"__main__"},
 ]
@@ -127,6 +129,12 @@ HELD_BY = {
     "runs.recover": "runs/test_survival.py",
     "runs.session": "runs/test_survival.py",
     "runs.train": "runs/test_teachers.py",
+    "server.metrics": "server/test_keys.py",
+    "server.operation": "server/test_app.py",
+    "server.order": "server/test_libretranslate.py",
+    "server.place": "server/test_run.py",
+    "server.refusal": "server/test_reading.py",
+    "server.service": "server/test_own.py",
     "specials": "text/test_tokenizer.py",
     "storage.alignment_head": "explain/test_alignment.py",
     "storage.habits": "translation/test_guard.py",
@@ -202,6 +210,7 @@ TORCH_FREE = [
     "import pydoc, heedful; assert 'train_model' in pydoc.plain(pydoc.render_doc(heedful))",
     "import heedful.text.tokenizer, heedful.data.prepare",
     "import heedful.explain.page",
+    "import heedful.server.run",
 ]
 
 

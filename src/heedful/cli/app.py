@@ -552,6 +552,110 @@ def paper(
 
 
 @app.command()
+def serve(
+    models: Annotated[
+        list[Path] | None, typer.Argument(metavar="MODEL...", help="Model folders to serve.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; 0.0.0.0 is everywhere.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes one that is free.")] = 5000,
+    keys: Annotated[
+        Path | None, typer.Option(help="Serve those alone who have a key of this file.")
+    ] = None,
+    from_language: Annotated[
+        str, typer.Option("--from", help="The source's language, if the model does not say it.")
+    ] = "",
+    to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A web site whose pages may ask, such as https://a.b")
+    ] = None,
+    proxy_headers: Annotated[
+        bool, typer.Option("--proxy-headers", help="Believe a proxy before it who is asking.")
+    ] = False,
+    characters: Annotated[int, typer.Option(help="Characters of a request, at most.")] = 100_000,
+    batch: Annotated[int, typer.Option(help="Texts of a request, at most.")] = 1_000,
+    alternatives: Annotated[int, typer.Option(help="Alternatives of a text, at most.")] = 10,
+    beam: Annotated[int, typer.Option(help="Hypotheses kept at every step, at most.")] = 16,
+    seconds: Annotated[int, typer.Option(help="A request may take so long.")] = 60,
+    file: Annotated[int, typer.Option(help="Bytes of a file, at most.")] = 20_000_000,
+    waiting: Annotated[
+        int, typer.Option(help="Characters that may wait; who comes then is told when to come.")
+    ] = 500_000,
+    cache: Annotated[
+        int, typer.Option(help="Sentences whose translation is remembered; 0 is none.")
+    ] = 10_000,
+) -> None:
+    """Translate for others over HTTP, for clients of LibreTranslate and DeepL and our own.
+
+    heedful serve en-de/ de-en/
+
+    curl http://127.0.0.1:5000/translate -d q="Good morning!" -d source=en -d target=de
+    """
+    from heedful.cli.serve import serve as run
+    from heedful.server.limits import Limits
+    from heedful.server.place import Place
+
+    limits = Limits(
+        characters=characters,
+        batch=batch,
+        alternatives=alternatives,
+        beam=beam,
+        seconds=seconds,
+        file=file,
+        waiting=waiting,
+        cache=cache,
+    )
+    place = Place(
+        host=host, port=port, allow_origins=tuple(allow_origin or ()), proxy_headers=proxy_headers
+    )
+    run(models or [], limits, place, keys, (from_language, to_language))
+
+
+keys_app = typer.Typer(help="Keys of those who may use a server.", no_args_is_help=True)
+app.add_typer(keys_app, name="keys")
+KeysArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file of keys.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+
+
+@keys_app.command("add")
+def keys_add(
+    file: KeysArgument,
+    name: NameArgument,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="Requests in a minute, at most.")
+    ] = None,
+    characters_per_day: Annotated[
+        int | None, typer.Option(help="Characters in a day, at most.")
+    ] = None,
+) -> None:
+    """Make a key, and show it this once; the file holds what it hashes to.
+
+    heedful keys add keys.json anna --characters-per-day 100000
+    """
+    from heedful.server.keys import KeyFile
+
+    limits = {"requests_per_minute": requests_per_minute, "characters_per_day": characters_per_day}
+    print(KeyFile(file).add(name, **limits))
+
+
+@keys_app.command("list")
+def keys_list(file: KeysArgument) -> None:
+    """List whose keys there are, and what each may use."""
+    from heedful.cli.serve import show_keys
+
+    show_keys(file, Console())
+
+
+@keys_app.command("remove")
+def keys_remove(file: KeysArgument, name: NameArgument) -> None:
+    """Remove a key; a server that is running heeds it at once."""
+    from heedful.server.keys import KeyFile
+
+    KeyFile(file).remove(name)
+
+
+@app.command()
 def demo(
     locale: Annotated[
         str, typer.Option(help="Translate from English to this: fr, de, ja, pt_BR, ...")
