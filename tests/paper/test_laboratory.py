@@ -56,7 +56,7 @@ def test_minutes_end_a_training(prepared):
     network = Transformer(ModelConfig(vocab_size=prepared.tokenizer.vocab_size, **SMALL))
     config = laboratory.training_of(0.01, batch_tokens=256)
 
-    steps, seconds, pieces = laboratory.train(network, prepared, config)
+    steps, seconds, pieces = laboratory.train(network, prepared.train, config)
 
     assert steps >= 1
     assert seconds > 0.8 * 0.6

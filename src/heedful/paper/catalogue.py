@@ -24,10 +24,21 @@ ENTRIES: dict[str, Entry] = {
     "table1": Entry(
         module="table1", about="complexity, sequential operations and path lengths, measured"
     ),
+    "table2": Entry(
+        module="table2",
+        about="quality and cost beside recurrent and convolutional networks",
+        takes=(*_CORPUS, "minutes", "size"),
+    ),
     "table3": Entry(
         module="table3",
         about="rows A to E: printed, counted at full size, trained at yours",
         takes=(*_CORPUS, "minutes", "size", "seeds"),
+    ),
+    "table4": Entry(
+        module="table4",
+        about="parsing as translation, on a folder of bracketed trees",
+        needs=("trees",),
+        takes=("minutes",),
     ),
     "worked-example": Entry(
         module="worked_example", about="attention to decoding by hand, every number with its sum"

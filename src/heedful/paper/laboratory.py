@@ -11,9 +11,10 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from heedful.data.batches import ordered_batches, training_batches
+from heedful.data.pair_ids import PairIds
 from heedful.data.prepare import PreparedCorpus
 from heedful.decoding.hypothesis import Hypothesis, SearchConfig, length_limit
-from heedful.decoding.search import beam_search, greedy_search
+from heedful.decoding.search import StepFunction, beam_search, greedy_search
 from heedful.errors import TooShortError
 from heedful.evaluation import bleu
 from heedful.machine.cores import num_cores, side_by_side
@@ -31,6 +32,10 @@ SCORED = 500  # validation pairs that are translated
 TRAINING_SHARE = 0.8  # of the minutes of a cell; the rest validates and translates
 LEAST_MINUTES = 0.1  # for a cell: less is hardly a step on a slow machine
 _BATCH_TOKENS = 4_096  # searched at once, beams included
+
+
+Around = Callable[[list[int], StepFunction, Any, list[int]], tuple[StepFunction, Any]]
+"""Rows of a batch, step, state and limits in; a step and a state that take their place out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +81,7 @@ def measure(
     """Train a network made for a vocabulary; say how well it does on the validation pairs."""
     torch.manual_seed(config.seed)
     network = make(corpus.tokenizer.vocab_size)
-    steps, seconds, pieces = train(network, corpus, config)
+    steps, seconds, pieces = train(network, corpus.train, config)
     loss = validation_loss(network, ordered_batches(corpus.valid, batch_tokens=2_048))
     sources, references = zip(*corpus.valid_pairs()[:SCORED], strict=True)
     found = translate(network, corpus, list(sources))
@@ -95,11 +100,11 @@ def measure(
 
 
 def train(
-    network: SequenceToSequence, corpus: PreparedCorpus, config: TrainingConfig
+    network: SequenceToSequence, pairs: PairIds, config: TrainingConfig
 ) -> tuple[int, float, int]:
     """Train for the steps or minutes of a config; return steps, seconds and target pieces."""
     trainer, stopwatch, pieces = Trainer(network, config), Stopwatch(), 0
-    batches = training_batches(corpus.train, batch_tokens=config.batch_tokens, seed=config.seed)
+    batches = training_batches(pairs, batch_tokens=config.batch_tokens, seed=config.seed)
     for step in trainer.steps(batches):
         pieces += step.num_pieces
         if config.minutes:
@@ -124,8 +129,12 @@ def search(
     sources: Sequence[list[int]],
     config: SearchConfig,
     extra: int | None = None,
+    around: Around | None = None,
 ) -> list[Hypothesis]:
-    """Find the best hypothesis for every source; at most `extra` pieces longer than that."""
+    """Find the best hypothesis for every source; at most `extra` pieces longer than that.
+
+    What is `around` the steps of a batch may forbid some pieces.
+    """
     network.eval()
     order = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
     batches = []
@@ -141,9 +150,12 @@ def search(
         limits = [
             length_limit(len(source)) if extra is None else len(source) + extra for source in chosen
         ]
+        inside: StepFunction = step
+        if around:
+            inside, state = around(batch, step, state, limits)
         if config.beam_size == 1:
-            return greedy_search(step, state, limits)
-        return [best for best, *_ in beam_search(step, state, limits, config)]
+            return greedy_search(inside, state, limits)
+        return [best for best, *_ in beam_search(inside, state, limits, config)]
 
     def step(last: Tensor, state: Any) -> tuple[Tensor, Any]:
         x, state = network.decode(last[:, None], state)
