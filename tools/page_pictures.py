@@ -36,8 +36,12 @@ def picture_page(model: Path, text: str, out: Path) -> None:
             tab.wait_for_selector(wanted)
             tab.wait_for_timeout(300)  # until the font has settled
             box = tab.locator("#inside").bounding_box()
-            edges = {"x": 0, "y": box["y"] - 8, "width": _WIDTH, "height": box["height"] + 24}
-            tab.screenshot(path=out / name, clip=edges, full_page=True)
+            assert box
+            tab.screenshot(
+                path=out / name,
+                clip={"x": 0, "y": box["y"] - 8, "width": _WIDTH, "height": box["height"] + 24},
+                full_page=True,
+            )
             tab.close()
         browser.close()
 
