@@ -53,6 +53,25 @@ def check(
     _tell(findings, Console())
 
 
+@data_app.command()
+def dates(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The TSV to write.")],
+    to_language: Annotated[
+        str, typer.Option("--to", help="The locale of the translations: fr, de, ja, pt_BR, ...")
+    ] = "fr",
+    pairs: Annotated[int, typer.Option(help="How many.")] = 20_000,
+) -> None:
+    """Write pairs of dates, numbers, money, units and names, from English into any locale (CLDR).
+
+    heedful data dates --to fr --pairs 5000 --output dates.en-fr.tsv
+    """
+    from heedful.data.embedded import generate
+    from heedful.translation.files import write_lines
+
+    corpus = generate(to_language, train=pairs, held_out=1)
+    write_lines(output, (f"{source}\t{target}" for source, target in corpus.train))
+
+
 def _tell(findings: "Findings", console: Console) -> None:
     from heedful.data.check import REASONS
 
