@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from importlib import import_module
 
-from heedful.errors import ConfigError, near_miss
-from heedful.paper.request import Request, claim_folder
+from heedful.errors import ConfigError, HeedfulError, near_miss
+from heedful.paper.request import Request, claim_folder, give_up
 from heedful.paper.result import Events
 
 
@@ -40,6 +40,22 @@ ENTRIES: dict[str, Entry] = {
         needs=("trees",),
         takes=("minutes",),
     ),
+    "figure1": Entry(module="figure1", about="the network of a model folder", needs=("model",)),
+    "figure2": Entry(
+        module="figure2",
+        about="attention with the numbers of a real head",
+        needs=("model",),
+        takes=("text",),
+    ),
+    "figure3": Entry(
+        module="heads", about="heads that look far", needs=("model",), takes=("text",)
+    ),
+    "figure4": Entry(
+        module="heads", about="heads that know what 'it' means", needs=("model",), takes=("text",)
+    ),
+    "figure5": Entry(
+        module="heads", about="heads that follow structure", needs=("model",), takes=("text",)
+    ),
     "worked-example": Entry(
         module="worked_example", about="attention to decoding by hand, every number with its sum"
     ),
@@ -47,9 +63,30 @@ ENTRIES: dict[str, Entry] = {
         module="six_words", about="the vocabulary of six words: targets, training, greedy and beam"
     ),
     "schedule": Entry(module="schedule", about="equation 3 for several widths and warm-ups"),
-    "positions": Entry(module="positions", about="section 3.5: sinusoids, both ways, and learned"),
+    "positions": Entry(
+        module="positions",
+        about="section 3.5: sinusoids, both ways, and learned",
+        takes=("model",),
+    ),
+    "properties": Entry(module="properties", about="what is said of the network itself"),
+    "smoothing": Entry(
+        module="smoothing",
+        about="what label smoothing does to loss, perplexity and BLEU",
+        takes=(*_CORPUS, "minutes", "size"),
+    ),
+    "cache": Entry(
+        module="cache",
+        about="keys and values kept while decoding: sizes and time",
+        needs=("model",),
+        takes=("text",),
+    ),
     "scaling-of-scores": Entry(
         module="scaling_of_scores", about="section 3.2.1: why dot products are divided by √d_k"
+    ),
+    "all": Entry(
+        module="all",
+        about="everything within --minutes, as one HTML report",
+        takes=(*_CORPUS, "minutes", "size", "seeds", "model", "trees"),
     ),
 }
 
@@ -64,7 +101,11 @@ def run(request: Request) -> Events:
             raise ConfigError(f"{request.name} needs {_option(name)}; {_NEEDED[name]}")
     claim_folder(request.out)
     module = import_module(f"heedful.paper.{entry.module}")
-    yield from module.run(request)
+    try:
+        yield from module.run(request)
+    except HeedfulError:
+        give_up(request.out)
+        raise
 
 
 def _entry(name: str) -> Entry:

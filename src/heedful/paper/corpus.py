@@ -19,7 +19,7 @@ _EMBEDDED = ("train", "valid")
 
 def corpus_of(request: Request) -> PreparedCorpus:
     """Prepare what a table learns from, once for all of its cells."""
-    files = _files(request)
+    files = files_of(request)
     recipe = load_recipe("default", **files)
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()[:10]
     folder = request.out / "corpora" / digest
@@ -42,7 +42,8 @@ def fingerprint(corpus: PreparedCorpus) -> str:
     return hashlib.sha256(json.dumps(files).encode()).hexdigest()[:16]
 
 
-def _files(request: Request) -> dict[str, str]:
+def files_of(request: Request) -> dict[str, str]:
+    """Return the files to learn from; where none are named, write the demo's."""
     given = {
         name: getattr(request, name)
         for name in ("source", "target", "valid_source", "valid_target")

@@ -227,7 +227,7 @@ def _draw_layouts() -> Any:
 
     figure, axes = style.panels(1, 2, height=3.4)
     for panel, (layout, encode) in zip(axes, LAYOUTS.items(), strict=True):
-        values = encode(torch.arange(LENGTH), WIDTH)
+        values = encode(torch.arange(LENGTH), WIDTH).numpy()
         image = panel.imshow(values, cmap=style.SIGNED, vmin=-1, vmax=1, aspect="auto")
         panel.set_title(layout)
         panel.set_xlabel("dimension")
@@ -240,7 +240,7 @@ def _draw_curves() -> Any:
     from heedful.paper import style
 
     figure, (axes,) = style.panels(height=2.8)
-    values = interleaved_sinusoids(torch.arange(LENGTH), 20)
+    values = interleaved_sinusoids(torch.arange(LENGTH), 20).numpy()
     for dimension in range(4, 8):
         axes.plot(values[:, dimension], label=f"dimension {dimension}")
     axes.set_xlabel("position, d_model 20")

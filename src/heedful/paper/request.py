@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from heedful.errors import ConfigError
 from heedful.paper.result import Result
-from heedful.storage.outputs import is_free, is_marked, mark, not_ours
+from heedful.storage.outputs import MARK, is_free, is_marked, mark, not_ours
 from heedful.storage.writing import make_folder, write_atomically
 
 
@@ -92,6 +93,14 @@ def claim_folder(out: Path) -> None:
         raise not_ours(out)
     make_folder(out)
     mark(out)
+
+
+def give_up(out: Path) -> None:
+    """Leave nothing behind where nothing came of it."""
+    with suppress(OSError):
+        if [path.name for path in out.iterdir()] == [MARK]:
+            (out / MARK).unlink()
+            out.rmdir()
 
 
 def write_tables(result: Result, out: Path) -> list[Path]:

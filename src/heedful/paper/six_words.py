@@ -199,7 +199,7 @@ def _draw(target: str, *rows: Tensor) -> Any:
     figure, axes = style.panels(1, 3, height=2.6)
     titles = ("untrained", f"after {STEPS} steps", "wanted")
     for panel, title, chances in zip(axes, titles, rows, strict=True):
-        panel.imshow(chances, cmap=style.WEIGHTS, vmin=0, vmax=1, aspect="auto")
+        panel.imshow(chances.numpy(), cmap=style.WEIGHTS, vmin=0, vmax=1, aspect="auto")
         panel.set_title(title)
         panel.set_xticks(range(6), VOCABULARY, rotation=60, ha="right")
         panel.set_yticks(range(len(words)), words if panel is axes[0] else [""] * len(words))

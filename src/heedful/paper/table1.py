@@ -323,7 +323,9 @@ def _draw_times(cells: Cells) -> Any:
             panel.loglog(sizes, times, "o-", markersize=4, label=f"{kind.name}: {axis}^{power:.2f}")
         panel.set_xlabel("n: positions" if axis == "n" else "d: width")
         panel.set_ylabel("milliseconds, forward and backward")
-        panel.legend(fontsize=7.5)
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high * 8)  # room for the legend
+        panel.legend(fontsize=7.5, loc="upper left")
     return figure
 
 
@@ -334,7 +336,7 @@ def _draw_gradients(arriving: dict[str, list[float]]) -> Any:
     for name, shares in arriving.items():
         seen = [share if share > 1e-20 else math.nan for share in shares]
         axes.semilogy(range(DISTANCES), seen, label=name)
-    axes.set_ylim(1e-20, 2)
+    axes.set_ylim(1e-22, 2)
     axes.set_xlabel("k: positions back from the last output")
     axes.set_ylabel("share of the gradient")
     axes.legend(ncols=5, loc="lower center", fontsize=8)
