@@ -5,6 +5,7 @@ import pytest
 from heedful.errors import ConfigError
 from heedful.server.models import Model, Models, load_models
 from heedful.storage.languages import Direction
+from heedful.text.language_table import Guess
 from heedful.translation.options import Options
 from heedful.translation.translator import Translator
 
@@ -54,16 +55,16 @@ def test_only_a_model_of_several_languages_is_told_of_them(translator):
 
 
 def test_of_all_that_is_guessed_the_likeliest_comes_first(translator):
-    class Guessing(type(translator)):
+    class Guessing(Translator):
         def guess(self, text):
-            return [("fr", 0.9), ("de", 0.2), ("xx", 1.0)]
+            return [Guess("fr", 0.9), Guess("de", 0.2), Guess("xx", 1.0)]
 
-    guessing = Guessing(translator.tokenizer, translator.engine, translator.search)
-    models = Models(
-        [
-            Model("a", guessing, (Direction("fr", "de"), Direction("de", "fr"))),
-            Model("b", guessing, (Direction("en", "de"),)),
-        ]
-    )
+    ways = (Direction("fr", "de"), Direction("de", "fr"))
+    guessing = Guessing(translator.tokenizer, translator.engine, languages=ways)
+    models = Models([Model("a", guessing, ways), Model("b", guessing, (Direction("en", "de"),))])
 
     assert models.guess("text") == [("fr", 0.9), ("de", 0.2)]
+
+
+def test_a_model_of_one_language_takes_all_text_for_that(models):
+    assert models.guess("text") == [("en", 1.0)]

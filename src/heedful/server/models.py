@@ -33,6 +33,13 @@ class Model:
             asked |= vars(direction)
         return Options(**asked)
 
+    def guess(self, text: str) -> list[tuple[str, float]]:
+        """Tell languages that a text may be in, by what they are called here."""
+        guesses = self.translator.guess(text)
+        if len(self.translator.languages) == 1:
+            return [(self.directions[0].from_language, 1.0)] if guesses else []
+        return [(guess.language, guess.probability) for guess in guesses]
+
 
 class Way(NamedTuple):
     """A model, and one of its directions."""
@@ -83,9 +90,7 @@ class Models:
     def guess(self, text: str) -> list[tuple[str, float]]:
         """Tell languages that a text may be in, with their probability, the likeliest first."""
         best: dict[str, float] = {}
-        for code, probability in chain(
-            *(model.translator.guess(text) for model in self.all.values())
-        ):
+        for code, probability in chain(*(model.guess(text) for model in self.all.values())):
             if code in self.sources:
                 best[code] = max(probability, best.get(code, 0.0))
         return sorted(best.items(), key=lambda item: -item[1])

@@ -1,5 +1,6 @@
 """Our own interface: strict, and with all that the translator can tell."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -113,7 +114,7 @@ def operations(service: Service) -> list[Operation]:
             summary="Translate a text, and send each sentence as an event",
             run=stream,
             takes={"application/json": _stream_fields(service)},
-            gives=text_schema(),
+            gives=object_schema({"event": text_schema(), "data": text_schema()}, "event", "data"),
             gives_type="text/event-stream",
             **common,
         ),
@@ -193,10 +194,9 @@ def _translate_fields(service: Service) -> Schema:
 
 
 def _stream_fields(service: Service) -> Schema:
-    fields = _how_fields(service)
-    return object_schema(
-        {"text": text_schema(service.limits.characters), **fields}, "text", is_strict=True
-    )
+    text = text_schema(service.limits.characters)
+    fields = {"text": text, "details": {"type": "boolean"}, **_how_fields(service)}
+    return object_schema(fields, "text", is_strict=True)
 
 
 def _alternatives_fields(service: Service) -> Schema:
@@ -266,20 +266,26 @@ async def _carried_out(asked: Asked, texts: list[str]) -> list[Done]:
 async def _events(
     asked: Asked, order: Order, text: str, ranges: list[tuple[int, int]], begun: Done
 ) -> AsyncIterator[bytes]:
-    """Give an event for each sentence, and one when all are there."""
-    whole, at, done = "", 0, begun
-    for index, (start, end) in enumerate(ranges):
-        if index:
-            part = _for(order, text[start:end])
-            try:
-                (done,) = await carry_out(asked.service, part, asked.client)
-            except RefusedError as error:
-                yield _event("error", {"error": error.reason, "status": error.status})
-                return
-        whole += text[at:start] + done.translation.text
-        at = end
-        yield _event("sentence", {"index": index, "start": start, "end": end, **_written(done)})
-    yield _event("done", {"text": whole + text[at:]})
+    """Give an event for each sentence, and one when all are there; all of them wait at once."""
+    parts = [_for(order, text[start:end]) for start, end in ranges[1:]]
+    later = [
+        asyncio.create_task(carry_out(asked.service, part, asked.client, is_patient=True))
+        for part in parts
+    ]
+    whole, at = "", 0
+    try:
+        for index, (start, end) in enumerate(ranges):
+            (done,) = await later[index - 1] if index else [begun]
+            whole += text[at:start] + done.translation.text
+            at = end
+            place = {"index": index, "start": start, "end": end}
+            yield _event("sentence", place | _written(done))
+        yield _event("done", {"text": whole + text[at:]})
+    except RefusedError as error:
+        yield _event("error", {"error": error.reason, "status": error.status})
+    finally:
+        for task in later:
+            task.cancel()
 
 
 def _event(name: str, data: dict[str, Any]) -> bytes:
