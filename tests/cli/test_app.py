@@ -67,6 +67,12 @@ def test_the_verbs_and_their_options_are_these():
         "explain": {"model", "text", "--out", "--translation", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
+        "serve": {
+            "models", "--host", "--port", "--from", "--to", "--keys", "--allow-origin",
+            "--proxy-headers", "--alternatives", "--batch", "--beam", "--cache", "--characters",
+            "--file", "--seconds", "--waiting",
+        },
+        "keys": set(),
         "data": set(),
         "models": set(),
         "paper": {

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import deepl
@@ -97,7 +98,7 @@ def test_deepl_with_tags(deepl_client, url):
 def test_the_command_line_of_deepl(url, expected):
     environment = os.environ | {"DEEPL_SERVER_URL": url.rstrip("/"), "DEEPL_AUTH_KEY": "any"}
     done = subprocess.run(
-        [shutil.which("python") or "python", "-m", "deepl", "text", "--to", "de", TEXT],
+        [sys.executable, "-m", "deepl", "text", "--to", "de", TEXT],
         env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
 
