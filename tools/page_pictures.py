@@ -22,7 +22,7 @@ def picture_page(model: Path, text: str, out: Path) -> None:
     if path is None:
         skipped("pictures of the page", "no Chromium is found")
         return
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import FloatRect, sync_playwright
 
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -37,11 +37,9 @@ def picture_page(model: Path, text: str, out: Path) -> None:
             tab.wait_for_timeout(300)  # until the font has settled
             box = tab.locator("#inside").bounding_box()
             assert box
-            tab.screenshot(
-                path=out / name,
-                clip={"x": 0, "y": box["y"] - 8, "width": _WIDTH, "height": box["height"] + 24},
-                full_page=True,
-            )
+            top, height = box["y"] - 8, box["height"] + 24
+            edges: FloatRect = {"x": 0, "y": top, "width": _WIDTH, "height": height}
+            tab.screenshot(path=out / name, clip=edges, full_page=True)
             tab.close()
         browser.close()
 
