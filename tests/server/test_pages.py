@@ -19,7 +19,11 @@ def test_the_page_has_the_model_and_its_program_as_files(client, model_folder):
     page = client.get("/")
 
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.text)[1]
-    assert json.loads(data) == json.loads(json.dumps(page_data(model_folder)[0]))
+    found = json.loads(data)
+    served, weights = found.pop("served"), page_data(model_folder)[1]
+    own = {"name": "small", "languages": {"from": "en", "to": "de"}}
+    assert found == json.loads(json.dumps(page_data(model_folder)[0] | own))
+    assert client.get(served["weights"]).content == weights
     assert client.get("/models/small").text == page.text
     for name in re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text):
         assert client.get(name).status_code == 200

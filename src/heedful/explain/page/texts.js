@@ -3,6 +3,12 @@
 export const english = {
   title: "Translator",
   promise: "Everything happens on this page. Nothing you type leaves it.",
+  servedPromise: "What you type goes to this server and nowhere else.",
+  models: "Models",
+  forPrograms: "For programs",
+  key: "Key",
+  detected: "Read as {language}.",
+  fileDone: "{texts} texts were translated; {unchanged} of them came back as they were.",
   source: "Text",
   translation: "Translation",
   placeholder: "Type or paste text, or drop a .txt or .srt file",

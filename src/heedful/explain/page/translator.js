@@ -35,6 +35,7 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  * @property {{ code: string, ids: number[] }[]} targets languages it can be told to translate to,
  *   each with the ids that go before the source; none if there is no choice
  * @property {{ parameters: number, trained: string, pairs: number, score: string }} facts
+ * @property {import("./served.js").Served} [served] of a page that a server gives
  */
 
 /**
