@@ -1,6 +1,7 @@
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,11 @@ def test_the_page_has_the_model_and_its_program_as_files(client, model_folder):
     page = client.get("/")
 
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.text)[1]
-    assert json.loads(data) == json.loads(json.dumps(page_data(model_folder)[0]))
+    found = json.loads(data)
+    served, weights = found.pop("served"), page_data(model_folder)[1]
+    own = {"name": "small", "languages": {"from": "en", "to": "de"}}
+    assert found == json.loads(json.dumps(page_data(model_folder)[0] | own))
+    assert client.get(served["weights"]).content == weights
     assert client.get("/models/small").text == page.text
     for name in re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text):
         assert client.get(name).status_code == 200
@@ -102,25 +107,72 @@ def test_docs_of_nothing_are_a_page():
     assert "<main>" in docs_page({"paths": {}})
 
 
-@pytest.mark.slow
-def test_in_a_browser_it_translates_without_a_message_or_a_request_elsewhere(models):
+@pytest.fixture(scope="module")
+def browser():
+    """A page in a browser at a server; and what is said on its console, and asked for."""
     playwright = pytest.importorskip("playwright.sync_api")
-    if (browser_path := find_browser()) is None:
+    if (path := find_browser()) is None:
         pytest.skip("no browser is installed")
-    with (
-        live(make_config(make_service(models, Limits()), Place(port=0))) as port,
-        playwright.sync_playwright() as play,
-    ):
-        browser = play.chromium.launch(executable_path=browser_path)
-        page = browser.new_page()
-        said, asked = [], []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"http://127.0.0.1:{port}/")
-        page.get_by_role("textbox").first.fill("a b c")
-        page.wait_for_selector(".word")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path)
+        yield browser
         browser.close()
 
+
+@pytest.fixture(scope="module")
+def url(models):
+    with live(make_config(make_service(models, Limits()), Place(port=0))) as port:
+        yield f"http://127.0.0.1:{port}/"
+
+
+@pytest.mark.slow
+def test_in_a_browser_it_translates_without_a_message_or_a_request_elsewhere(
+    browser, url, translator
+):
+    page = browser.new_page()
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(url)
+
+    page.get_by_role("textbox").first.fill("a b 😀 c")
+    page.wait_for_selector(".output:not(:empty)")
+    page.wait_for_selector(".output:not([aria-busy])")
+
+    assert page.locator(".output").inner_text() == translator.translate("a b 😀 c").text
+    assert not [it for it in asked if it.endswith("/weights")]  # until something looks inside
     assert said == []
-    assert all(url.startswith((f"http://127.0.0.1:{port}/", "data:")) for url in asked)
+    assert all(it.startswith((url, "data:")) for it in asked)
+
+
+@pytest.mark.slow
+def test_a_file_that_is_opened_comes_back_translated(browser, url, translator):
+    page = browser.new_page()
+    page.goto(url)
+
+    file = {"name": "a.md", "mimeType": "text/plain", "buffer": b"# a b\n\n`c`\n"}
+    page.set_input_files("input[type=file]", file)
+    with page.expect_download() as download:
+        page.click("a[download]")
+
+    assert download.value.suggested_filename == "a.de.md"
+    assert (
+        Path(download.value.path()).read_text() == f"# {translator.translate('a b').text}\n\n`c`\n"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["", "docs"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_everybody_can_use_it_on_a_phone_too(browser, url, path, theme):
+    axe = pytest.importorskip("axe_playwright_python")
+    page = browser.new_page(viewport={"width": 390, "height": 800}, color_scheme=theme)
+    page.goto(url + path)
+    page.wait_for_selector("main")
+
+    page.evaluate(next(Path(axe.__file__).parent.glob("*.js")).read_text())
+    found = page.evaluate("axe.run(document)")
+
+    assert [it["id"] for it in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -1,7 +1,6 @@
 """What a browser is shown: the page of a model, its modules as files, and how to ask for more."""
 
 import asyncio
-import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -10,11 +9,13 @@ from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from heedful.documents.kinds import KINDS
 from heedful.errors import HeedfulError
 from heedful.explain.page import page_data
 from heedful.server.models import Model
@@ -59,11 +60,19 @@ class _Pages:
 
     service: Service
     files: Mapping[str, tuple[str, bytes]]
-    made: dict[str, bytes] = field(default_factory=dict)
+    made: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    """Of each model the page and the weights."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def page(self, request: Request) -> Response:
         """Show a model."""
+        return await self._shown(request, 0, "text/html; charset=utf-8")
+
+    async def weights(self, request: Request) -> Response:
+        """Give the weights of a model, to look inside."""
+        return await self._shown(request, 1, "application/octet-stream")
+
+    async def _shown(self, request: Request, part: int, kind: str) -> Response:
         models = self.service.models.all
         name = request.path_params.get("name") or next(iter(models))
         if name not in models:
@@ -71,10 +80,10 @@ class _Pages:
         try:
             async with self.lock:
                 if name not in self.made:
-                    self.made[name] = await asyncio.to_thread(_page_of, models[name])
+                    self.made[name] = await asyncio.to_thread(_page_of, models[name], self.service)
         except HeedfulError as error:
             return OURS.refused(404, f"The page cannot be made: {error}", {})
-        return _shown(request, self.made[name], "text/html; charset=utf-8")
+        return _shown(request, self.made[name][part], kind)
 
     async def static(self, request: Request) -> Response:
         """Give a module or the style of the page."""
@@ -96,6 +105,7 @@ def pages(service: Service, description: Mapping[str, Any]) -> list[Route]:
     return [
         Route("/", shown.page),
         Route("/models/{name}", shown.page),
+        Route("/models/{name}/weights", shown.weights),
         Route("/static/{name:path}", shown.static),
         Route("/docs", how_to),
     ]
@@ -149,20 +159,36 @@ def _example_of(schema: Mapping[str, Any]) -> Any:
     return schema.get("minimum", 0)
 
 
-def _page_of(model: Model) -> bytes:
-    """Write the page of a model; its data is text, which never becomes markup."""
+def _page_of(model: Model, service: Service) -> tuple[bytes, bytes]:
+    """Write the page of a model, and its weights; its data is text, which never becomes markup."""
     if model.folder is None:
         raise HeedfulError("the model is not in a folder")
     data, weights = page_data(model.folder)
+    first = model.directions[0]
+    if len(model.directions) == 1:
+        data["languages"] = {"from": first.from_language, "to": first.to_language}
+    data["name"] = model.name
+    data["served"] = {
+        "weights": f"/models/{quote(model.name, safe='')}/weights",
+        "models": [
+            {
+                "name": each.name,
+                "directions": [
+                    {"from": way.from_language, "to": way.to_language} for way in each.directions
+                ],
+            }
+            for each in service.models.all.values()
+        ],
+        "needsKey": service.keyring is not None,
+        "files": list(KINDS),
+    }
     written = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     body = (
         "<noscript>This page translates by JavaScript, which is switched off here.</noscript>\n"
         f'<script type="application/json" id="data">{written}</script>\n'
-        '<script type="application/octet-stream" id="weights">'
-        f"{base64.b64encode(weights).decode()}</script>\n"
         '<script type="module" id="program" src="/static/main.js"></script>'
     )
-    return _PAGE.replace("{body}", body).encode()
+    return _PAGE.replace("{body}", body).encode(), weights
 
 
 def _files() -> Iterator[tuple[str, tuple[str, bytes]]]:

@@ -12,6 +12,7 @@ import { PiecesPanel } from "./panels/pieces.js";
 import { StepsPanel } from "./panels/steps.js";
 import { TranslatePanel } from "./panels/translate.js";
 import { WhatIfPanel } from "./panels/whatif.js";
+import { ServedEngine } from "./served.js";
 import { State } from "./state.js";
 import { chosenTexts, fill, LANGUAGES, speak } from "./texts.js";
 import { followTheme, switchTheme } from "./theme.js";
@@ -56,7 +57,9 @@ async function open() {
   const main = element("main", {}, loading);
   document.body.append(header(data, texts), main, footer(data, texts));
   try {
-    const engine = await Engine.open(data, readBase64(textOf("weights")));
+    const engine = data.served
+      ? new ServedEngine(data, data.served)
+      : await Engine.open(data, readBase64(textOf("weights")));
     loading.remove();
     start(main, data, texts, engine);
   } catch (error) {
@@ -77,7 +80,7 @@ function start(main, data, texts, engine) {
   const context = { data, texts, engine, tokenizer, state, translated: (it) => inside.translated(it) };
   const inside = new Inside(context, PANELS);
   const translate = new TranslatePanel(context);
-  main.append(translate.top, inside.top);
+  main.append(...served(context), translate.top, inside.top);
   window.addEventListener("hashchange", () => state.follow());
   document.addEventListener("keydown", ({ key }) => key === "Escape" && state.release());
   followTheme();
@@ -108,8 +111,28 @@ function textOfSource() {
   return source instanceof HTMLTextAreaElement ? source.value : "";
 }
 
+/**
+ * What a page that a server gives has besides: its other models, and a place for a key.
+ * @param {Context} context
+ */
+function served({ data, texts, engine }) {
+  if (!(engine instanceof ServedEngine)) return [];
+  const { models, needsKey } = engine.served;
+  const links = models.map(({ name, directions }) =>
+    element("a", {
+      href: `/models/${encodeURIComponent(name)}`, class: "button",
+      "aria-current": name === data.name ? "page" : undefined,
+    }, name, element("span", { class: "quiet" }, directions.slice(0, 4).map(({ from, to }) => ` ${from}–${to}`).join(",")))); // prettier-ignore
+  const keep = (/** @type {Event} */ { target }) => {
+    engine.key = /** @type {HTMLInputElement} */ (target).value;
+  };
+  const key = element("label", {}, texts.key, " ", element("input", { type: "password", autocomplete: "off", input: keep }));
+  const docs = element("a", { href: "/docs", class: "button" }, texts.forPrograms);
+  return [element("nav", { class: "tools", "aria-label": texts.models }, ...links, docs, ...(needsKey ? [key] : []))];
+}
+
 /** @param {PageData} data @param {import("./texts.js").Texts} texts */
-function footer({ name, facts, version }, texts) {
+function footer({ name, facts, version, served }, texts) {
   const numbers = new Intl.NumberFormat(document.documentElement.lang);
   const told = fill(texts.facts, {
     name: name || texts.title,
@@ -117,7 +140,7 @@ function footer({ name, facts, version }, texts) {
     pairs: numbers.format(facts.pairs),
     score: facts.score && `, ${facts.score}`,
   });
-  return element("footer", {}, element("p", {}, element("strong", {}, texts.promise)),
+  return element("footer", {}, element("p", {}, element("strong", {}, served ? texts.servedPromise : texts.promise)),
     element("p", {}, `${told} ${fill(texts.made, { version })}`)); // prettier-ignore
 }
 

@@ -37,6 +37,7 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  *   each with the ids that go before the source; none if there is no choice
  * @property {string} target which of these to begin with, or ""
  * @property {{ parameters: number, trained: string, pairs: number, score: string }} facts
+ * @property {import("./served.js").Served} [served] of a page that a server gives
  */
 
 /**
