@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures properties clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures properties notebooks clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ bench-page: $(READY)  ## speed and size of a model's page in a browser: MODEL=fo
 pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it
 	@rm -rf build/demo
 	$(BIN)/python -m tools.pictures build/demo
+
+notebooks: $(READY)  ## run the notebooks, and keep what they show
+	$(BIN)/python -m tools.notebooks
 
 clean:  ## remove what was built
 	rm -rf .venv build dist tools/js/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
