@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-serve bench-waiting everyday bench-everyday pictures properties clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-serve bench-waiting everyday bench-everyday notebooks pictures properties clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -87,6 +87,9 @@ pictures: $(READY)  ## run the demo, and draw the pictures of the documents from
 	@rm -rf build/demo
 	$(BIN)/python -m tools.pictures build/demo
 	$(BIN)/python -m tools.page_pictures $(or $(MODEL),build/demo/model) $(TEXT)
+
+notebooks: $(READY)  ## run the notebooks, and keep what they show
+	$(BIN)/python -m tools.notebooks
 
 clean:  ## remove what was built
 	rm -rf .venv build dist tools/js/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis

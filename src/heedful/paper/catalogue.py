@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from heedful.errors import ConfigError, HeedfulError, near_miss
 from heedful.paper.request import Request, claim_folder, give_up
-from heedful.paper.result import Events
+from heedful.paper.result import Events, Result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +107,13 @@ def run(request: Request) -> Events:
     except HeedfulError:
         give_up(request.out)
         raise
+
+
+def measured(name: str, **options: Any) -> Result:
+    """Do what is asked, as from a notebook; return the result alone."""
+    *_, result = run(Request(name=name, **options))
+    assert isinstance(result, Result)
+    return result
 
 
 def _entry(name: str) -> Entry:

@@ -95,12 +95,11 @@ def _draw(config: ModelConfig, model: Transformer, total: int) -> Any:
 
     figure, (axes,) = style.panels(width=7.2, height=7.2)
     style.bare(axes)
-    axes.set_xlim(0, 10)
-    axes.set_ylim(0, 12.6)
+    axes.set_xlim(0.5, 10)
     axes.set_title(f"{total:,} parameters")
     width, heads = f"{config.d_model} wide", f"{config.num_heads} heads of {config.d_k}"
     kinds = {
-        "norm": ("Add & Norm" if config.normalisation == "post" else "Norm before, add after",
+        "norm": ("Add & Norm" if config.normalisation == "post" else "Norm (and add after)",
                  style.PALE),
         "ff": (f"Feed forward\n{config.d_model} to {config.d_ff:,} to {config.d_model}", "#bcd7f5"),
         "self": (f"Self-attention\n{heads}", "#f6cfae"),
@@ -108,15 +107,17 @@ def _draw(config: ModelConfig, model: Transformer, total: int) -> Any:
         "source": (f"Attention to the source\n{heads}", "#f6cfae"),
     }  # fmt: skip
     tops = []
-    for x, parts in (1.2, ("self", "norm", "ff", "norm")), (
-        5.6, ("masked", "norm", "source", "norm", "ff", "norm"),
-    ):  # fmt: skip
+    is_post = config.normalisation == "post"
+    for x, sublayers in (1.2, ("self", "ff")), (5.6, ("masked", "source", "ff")):
         _box(axes, x, 0.9, f"Embedding {config.vocab_size:,} x {config.d_model}", "#f3b9c0")
         y = _box(axes, x, 1.9, f"+ positions, {config.positions}", "#ffffff") + 0.5
         bottom = y
-        for part in parts:
-            text, colour = kinds[part]
-            y = _box(axes, x, y, text, colour)
+        for sublayer in sublayers:
+            for part in (sublayer, "norm") if is_post else ("norm", sublayer):
+                text, colour = kinds[part]
+                if part == "source":
+                    looked_from = y + 0.4
+                y = _box(axes, x, y, text, colour)
         outline = _rectangle(x - 0.25, bottom - 0.2, 3.7, y - bottom + 0.25)
         axes.add_patch(outline)
         axes.text(x + 3.55, (bottom + y) / 2, f"x {config.num_layers}", fontsize=12, va="center")
@@ -124,9 +125,9 @@ def _draw(config: ModelConfig, model: Transformer, total: int) -> Any:
     axes.text(2.8, 0.45, "source", ha="center")
     axes.text(7.2, 0.45, "target, shifted right", ha="center")
     end = _box(axes, 5.6, tops[1] + 0.35, f"Linear, {config.vocab_size:,} pieces", "#cfe8d5")
-    _box(axes, 5.6, end, "Softmax", "#cfe8d5")
+    axes.set_ylim(0.2, _box(axes, 5.6, end, "Softmax", "#cfe8d5"))
     arrow = {"arrowstyle": "->", "color": style.INK}
-    axes.annotate("", (5.55, 6.0), (4.5, tops[0] - 0.3), arrowprops=arrow)
+    axes.annotate("", (5.52, looked_from), (4.48, tops[0] - 0.4), arrowprops=arrow)
     axes.text(4.2, tops[0] + 0.3, width, ha="center", color=style.GREY)
     return figure
 

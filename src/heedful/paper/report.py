@@ -106,7 +106,7 @@ def _table(table: Table) -> str:
 def _figure(picture: Picture) -> str:
     from heedful.paper.style import render  # matplotlib, which not everybody has
 
-    drawn = base64.b64encode(render(picture)["svg"]).decode()
+    drawn = base64.b64encode(render(picture.draw)["svg"]).decode()
     return (
         f'<figure><img alt="{escape(picture.caption)}" src="data:image/svg+xml;base64,{drawn}">'
         f"<figcaption>{escape(picture.caption)}</figcaption></figure>"

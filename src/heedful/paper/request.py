@@ -122,7 +122,7 @@ def write_pictures(result: Result, out: Path) -> list[Path]:
 
     written = []
     for picture in result.pictures:
-        for ending, content in render(picture).items():
+        for ending, content in render(picture.draw).items():
             write_atomically(path := out / f"{picture.name}.{ending}", content)
             written.append(path)
     return written

@@ -26,6 +26,8 @@ class Table:
         lines = [self.columns, ("---",) * len(self.columns), *(map(show, row) for row in self.rows)]
         return "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
 
+    _repr_markdown_ = markdown  # in a notebook
+
     def csv(self) -> str:
         """Write it with all digits."""
         text = io.StringIO()
@@ -43,6 +45,12 @@ class Picture:
     caption: str
     draw: Callable[[], Any]
     """Returns a figure of matplotlib's; called by `style.render`."""
+
+    def _repr_png_(self) -> bytes:
+        """Show it in a notebook."""
+        from heedful.paper.style import render  # matplotlib, which not everybody has
+
+        return render(self.draw)["png"]
 
 
 @dataclass(frozen=True, kw_only=True)

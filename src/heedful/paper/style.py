@@ -1,10 +1,10 @@
 """How pictures look: the one place that knows matplotlib's settings."""
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 from heedful.errors import missing_extra
-from heedful.paper.result import Picture
 
 try:
     import matplotlib
@@ -61,10 +61,10 @@ def bare(axes: Any) -> Any:
     return axes
 
 
-def render(picture: Picture) -> dict[str, bytes]:
-    """Draw a picture; return its bytes by the ending of a file: svg and png."""
+def render(draw: Callable[[], Any]) -> dict[str, bytes]:
+    """Let a picture be drawn; return its bytes by the ending of a file: svg and png."""
     with matplotlib.rc_context(SETTINGS):
-        figure = picture.draw()
+        figure = draw()
         return {kind: _saved(figure, kind) for kind in ("svg", "png")}
 
 
