@@ -64,7 +64,7 @@ def test_the_verbs_and_their_options_are_these():
             "--tokenize", "--output", "-o", "--from", "--to",
         },
         "diversify": {"model", "backward", "--output", "-o", "--resume"},
-        "explain": {"model", "text", "--out", "--translation", "--open"},
+        "explain": {"model", "text", "--out", "--translation", "--to", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
         "serve": {

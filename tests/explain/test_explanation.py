@@ -13,6 +13,8 @@ from heedful.errors import ConfigError, ModelFolderError
 from heedful.explain.explanation import shown_pieces
 from heedful.explain.record import record_attention
 from heedful.specials import BOS, EOS
+from heedful.storage.languages import Direction
+from heedful.translation.details import read_details
 from heedful.translation.translator import load
 
 
@@ -128,6 +130,23 @@ def test_what_was_not_loaded_from_a_folder_has_no_page(translator, tmp_path):
     assert "&lt;svg" in method_of_notebooks(explanation)
     with pytest.raises(ModelFolderError, match="was not loaded from a folder"):
         explanation.save(tmp_path / "a.html")
+
+
+def test_the_wanted_language_is_the_first_piece_and_no_word(several):
+    translator = load(several.path, engine="pytorch")
+    pair = ("alder birch", "redla hcrib")
+    explanation = heedful.explain(translator, pair[0], translation=pair[1], to_language="xb")
+
+    assert explanation.source_pieces[0] == ">>xb<<"
+    assert explanation.cross.shape[-1] == len(explanation.source_ids)
+    engine = translator.towards(Direction("en", "xb")).engine
+    (found,) = read_details(translator.tokenizer, engine, [pair])
+    links = [found.source_words[source] for source, _ in found.alignment]
+    assert [word.source for word in explanation.words] == links
+    sure = [word.confidence for word in explanation.words]
+    assert sure == pytest.approx(found.confidences, rel=1e-3)
+    with pytest.raises(ConfigError, match=r"to which language\? Give one"):
+        heedful.explain(translator, "alder birch")
 
 
 def test_bytes_are_shown_as_bytes(translator):

@@ -481,6 +481,7 @@ def explain(
     translation: Annotated[
         str | None, typer.Option(help="Read this translation instead of the model's own.")
     ] = None,
+    to_language: ToOption = "",
     open: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
     """Look inside: print how a sentence is translated, or write the model into a page.
@@ -494,7 +495,7 @@ def explain(
     from heedful.cli.explain import explain_text
     from heedful.storage.folder import ModelFolder
 
-    explain_text(ModelFolder(model), text, out, translation, is_opened=open)
+    explain_text(ModelFolder(model), text, out, translation, to_language, is_opened=open)
 
 
 @app.command()

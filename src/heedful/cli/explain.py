@@ -22,7 +22,13 @@ _ENDINGS = (".svg", ".json")
 
 
 def explain_text(
-    folder: ModelFolder, text: str, out: Path | None, translation: str | None, *, is_opened: bool
+    folder: ModelFolder,
+    text: str,
+    out: Path | None,
+    translation: str | None,
+    to_language: str,
+    *,
+    is_opened: bool,
 ) -> None:
     """Write the page of a model, or what it does with a sentence; without a file, print that."""
     refuse_halves(text)
@@ -34,25 +40,31 @@ def explain_text(
     if out is None or not is_page:
         if not text.strip():
             raise ConfigError('there is no text; type: heedful explain MODEL "A sentence."')
-        _walk(folder, text, out, translation)
+        _walk(folder, text, out, translation, to_language)
         return
-    path = write_page(out, folder, text)
+    path = write_page(out, folder, text, to_language)
     _say_written(path)
     if is_opened and not (_has_display() and webbrowser.open(path.resolve().as_uri())):
         say(Console(), "There is no display here; open it in a browser on your own machine.")
 
 
-def _walk(folder: ModelFolder, text: str, out: Path | None, translation: str | None) -> None:
+def _walk(
+    folder: ModelFolder, text: str, out: Path | None, translation: str | None, to_language: str
+) -> None:
     translator = load(folder.path)
     if out is not None:
-        _say_written(explain(translator, text, translation=translation).save(out))
+        explanation = explain(translator, text, translation=translation, to_language=to_language)
+        _say_written(explanation.save(out))
         return
     longest = min(LONGEST, translator.engine.most_pieces - 2)
     sentences = [text[start:end] for start, end in cut_text(text, longest)]
     if translation is not None and len(sentences) > 1:
         raise ConfigError("--translation is read with one sentence, and this text has several")
     for sentence in sentences:
-        show_walk(explain(translator, sentence, translation=translation), Console())
+        explanation = explain(
+            translator, sentence, translation=translation, to_language=to_language
+        )
+        show_walk(explanation, Console())
 
 
 def _say_written(path: Path) -> None:

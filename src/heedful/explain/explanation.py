@@ -23,11 +23,14 @@ from heedful.explain.tree import Tree, search_tree
 from heedful.specials import BOS, EOS
 from heedful.storage.alignment_head import AlignmentHead
 from heedful.storage.folder import ModelFolder
+from heedful.storage.languages import Direction
 from heedful.text.normalise import refuse_halves, refuse_no_text
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.word_pieces import best_links, word_pieces
+from heedful.translation.direction import DirectedEngine
 from heedful.translation.files import write_lines
+from heedful.translation.routes import find_route
 from heedful.translation.translator import Translator
 
 _NUM_LIKELY = 10
@@ -63,6 +66,8 @@ class Explanation:
 
     source: str
     text: str
+    to_language: str = field(repr=False)
+    """As it was told to the model, or "" if that has one alone."""
     score: float
     """Log-probability over the length penalty."""
     source_ids: tuple[int, ...]
@@ -113,7 +118,7 @@ class Explanation:
         refuse_other_type("path", path, str, Path)
         path = Path(path)
         if path.suffix == ".html":
-            return write_page(path, self._known_folder(), self.source)
+            return write_page(path, self._known_folder(), self.source, self.to_language)
         if path.suffix == ".svg":
             write_lines(path, [self.picture()])
         elif path.suffix == ".json":
@@ -147,7 +152,7 @@ class Explanation:
         """Show the page in a frame of its own; of a model too large for that, the picture."""
         folder = self.folder
         if folder and folder.weights_file.stat().st_size <= 4 * _LARGEST_FRAME:
-            shown, height = page(folder, self.source), 900
+            shown, height = page(folder, self.source, self.to_language), 900
         else:
             shown = f"<!doctype html><title>heedful</title>{self.picture()}"
             height = 60 + 20 * (len(self.target_pieces) + 8)
@@ -165,10 +170,13 @@ class Explanation:
         return self.folder
 
 
-def explain(translator: Translator, text: str, *, translation: str | None = None) -> Explanation:
+def explain(
+    translator: Translator, text: str, *, translation: str | None = None, to_language: str = ""
+) -> Explanation:
     """Look at how a translator reads and writes one sentence; no torch is needed for it.
 
-    The translation is the one that it finds itself, or one that is given.
+    The translation is the one that it finds itself, or one that is given. A model that writes
+    several languages is told which by a tag, the first of the source's pieces.
     """
     refuse_other_type("translator", translator, Translator)
     refuse_no_text(text)
@@ -178,13 +186,25 @@ def explain(translator: Translator, text: str, *, translation: str | None = None
     refuse_halves(text)
     if len(cut_text(text, min(LONGEST, translator.engine.most_pieces - 2))) != 1:
         raise ConfigError("explain takes one sentence, and this is none or several; give it one")
+    way, *further = find_route(translator.languages, "", to_language)
+    assert not further  # from an open language there is always a direct way
+    translator, tags = _told(translator, way)
     network, head = _opened(translator)
     tokenizer, search = translator.tokenizer, translator.search
-    source = tokenizer.encode(text)
+    source = [*tags, *tokenizer.encode(text)]
     beam = _searched(network, source, replace(search, n_best=search.beam_size))
     target = list(beam.best[0].pieces) if translation is None else tokenizer.encode(translation)
     target = target[: _most_pieces(network) - 1]  # BOS comes before it
     return _explained(translator, network, head, text, (source, target), beam)
+
+
+def _told(translator: Translator, way: Direction) -> tuple[Translator, list[int]]:
+    """Take from an engine the tag that it would put before every source."""
+    engine = translator.towards(way).engine
+    if not isinstance(engine, DirectedEngine):
+        return translator, []
+    bare = Translator(translator.tokenizer, engine.engine, translator.search)
+    return bare, [engine.tag]
 
 
 def _opened(translator: Translator) -> tuple[Network, AlignmentHead]:
@@ -235,14 +255,20 @@ def _explained(
     )
     cross = weights["cross"][head.layer]
     looks = cross.mean(axis=0) if head.head is None else cross[head.head]
-    aligned = looks[head.shift : len(target) + head.shift, : len(source)]
-    belongs = {row + head.shift: int(places.argmax()) for row, places in enumerate(aligned)}
+    num_tags = sum(id in tokenizer.tags.values() for id in source)
+    aligned = looks[head.shift : len(target) + head.shift, num_tags : len(source)]
+    belongs = {
+        row + head.shift: num_tags + int(places.argmax())
+        for row, places in enumerate(aligned)
+        if len(places)
+    }
     sure = likely[np.arange(len(target) + 1), [*target, EOS]]
     given = Hypothesis(tuple(target), float(sure.sum()))
     hypothesis = next((it for it in beam.best if it.pieces == given.pieces), given)
     return Explanation(
         source=text,
         text=tokenizer.decode(target),
+        to_language=next((it for it, id in tokenizer.tags.items() if id in source[:1]), ""),
         score=hypothesis.score(search.alpha),
         source_ids=(*source, EOS),
         source_pieces=tuple(shown_pieces(tokenizer, [*source, EOS])),
@@ -253,7 +279,7 @@ def _explained(
         k=k,
         v=v,
         steps=tuple(_likeliest(tokenizer, row) for row in likely),
-        words=tuple(_words(tokenizer, source, target, sure, aligned)),
+        words=tuple(_words(tokenizer, source[num_tags:], target, sure, aligned)),
         heads=tuple(it for kind in _KINDS for it in heads_of(kind, weights[kind], belongs)),
         beam=beam,
         search=search,

@@ -480,3 +480,20 @@ def test_every_architecture_is_looked_into(open_page, trained, tmp_path, changes
     for panel in PANELS:
         tab.evaluate(f"location.hash = 'panel={panel}'")
         tab.locator(f".{panel.replace('-', '')}-panel").locator(READY).first.wait_for()
+
+
+def test_of_several_languages_the_wanted_one_is_a_piece_and_no_word(open_page, several, tmp_path):
+    explanation = heedful.explain(
+        load(several.path, engine="pytorch"), "alder birch", to_language="xb"
+    )
+    page = write_page(tmp_path / "page.html", several, "alder birch", "xb")
+
+    tab = open_page(page, selection="panel=pieces")
+
+    tab.wait_for_selector(READY)
+    assert tab.locator("#target").input_value() == "xb"
+    assert tab.locator(".ids").first.locator("button").first.inner_text().startswith(">>xb<<")
+    assert "which language is wanted" in tab.locator(".pieces-panel .told").inner_text()
+    tab.locator(".word").first.hover()
+    word = explanation.words[0]
+    assert tab.locator("#line").inner_text().endswith(f"from “{word.source}”")

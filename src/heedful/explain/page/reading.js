@@ -137,7 +137,7 @@ export class Reading {
     const found = new Map();
     for (let row = shift; row < Math.min(this.target.length - 1 + shift, this.target.length); row++) {
       const sums = this.sourceLabels.slice(0, -1).map((_, column) =>
-        heads.reduce((sum, name) => {
+        column < this.numTags ? 0 : heads.reduce((sum, name) => {
           const { data, from, width } = this.weights(name);
           return sum + data[from + row * width + column];
         }, 0),

@@ -35,6 +35,7 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  * @property {{ from: string, to: string }} languages codes, or "" if they are not known
  * @property {{ code: string, ids: number[] }[]} targets languages it can be told to translate to,
  *   each with the ids that go before the source; none if there is no choice
+ * @property {string} target which of these to begin with, or ""
  * @property {{ parameters: number, trained: string, pairs: number, score: string }} facts
  */
 
@@ -344,8 +345,10 @@ export class Translator {
     const most = this.model.mostPieces - 1;
     const { scores } = this.score(source, target.slice(0, most), {}, (name, value) => (kept[name] = value));
     const attention = this.aligned(kept, source.length, target.length);
-    const [sourceSpelling, spelling] = [source, target].map((ids) => this.tokenizer.spell(ids));
-    const [sourceWords, words] = [sourceSpelling, spelling].map(wordsOf);
+    const tags = this.numTags(source);
+    const [sourceSpelling, spelling] = [source.slice(tags), target].map((ids) => this.tokenizer.spell(ids));
+    const words = wordsOf(spelling);
+    const sourceWords = wordsOf(sourceSpelling).map((word) => ({ ...word, pieces: word.pieces.map((at) => at + tags) }));
     const looks = betweenWords(attention, sourceWords, words);
     return {
       text: spelling.join(""),
@@ -360,6 +363,12 @@ export class Translator {
         source: placeOfLargest(looks[number]),
       })),
     };
+  }
+
+  /** How many tags stand before the source. @private @param {readonly number[]} source */
+  numTags(source) {
+    const first = source.findIndex((id) => this.data.vocabulary.kinds[id] !== "c");
+    return first < 0 ? source.length : first;
   }
 
   /**

@@ -110,6 +110,7 @@ export class TranslatePanel {
 
   /** Begin with the text that the page was written with. */
   begin() {
+    if (this.context.data.target) this.target.value = this.context.data.target;
     const text = history.state?.text ?? this.context.data.text;
     if (text) this.put(text);
     this.input.focus({ preventScroll: true });
