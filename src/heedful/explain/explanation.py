@@ -253,23 +253,18 @@ def _explained(
         {kind: _of_layers(kept, kind, part) for kind in _KINDS}
         for part in ("weights", "query", "key", "value")
     )
-    cross = weights["cross"][head.layer]
-    looks = cross.mean(axis=0) if head.head is None else cross[head.head]
     num_tags = sum(id in tokenizer.tags.values() for id in source)
-    aligned = looks[head.shift : len(target) + head.shift, num_tags : len(source)]
-    belongs = {
-        row + head.shift: num_tags + int(places.argmax())
-        for row, places in enumerate(aligned)
-        if len(places)
-    }
+    aligned = _aligned(weights["cross"], head, (num_tags, len(source)), len(target))
+    partners = aligned.argmax(axis=1) if aligned.size else []
+    belongs = {row + head.shift: num_tags + int(at) for row, at in enumerate(partners)}
     sure = likely[np.arange(len(target) + 1), [*target, EOS]]
     given = Hypothesis(tuple(target), float(sure.sum()))
-    hypothesis = next((it for it in beam.best if it.pieces == given.pieces), given)
+    found = next((it for it in beam.best if it.pieces == given.pieces), given)
     return Explanation(
         source=text,
         text=tokenizer.decode(target),
         to_language=next((it for it, id in tokenizer.tags.items() if id in source[:1]), ""),
-        score=hypothesis.score(search.alpha),
+        score=found.score(search.alpha),
         source_ids=(*source, EOS),
         source_pieces=tuple(shown_pieces(tokenizer, [*source, EOS])),
         target_ids=(BOS, *target),
@@ -287,6 +282,13 @@ def _explained(
         folder=getattr(translator.engine, "folder", None),
         tokenizer=tokenizer,
     )
+
+
+def _aligned(cross: Array, head: AlignmentHead, columns: tuple[int, int], num_target: int) -> Array:
+    """Return where the attention that aligns words looked for each piece of the translation."""
+    layer = cross[head.layer]
+    looks: Array = layer.mean(axis=0) if head.head is None else layer[head.head]
+    return looks[head.shift : num_target + head.shift, slice(*columns)]
 
 
 def _of_layers(kept: dict[str, Array], kind: Kind, part: str) -> Array:
