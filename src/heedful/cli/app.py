@@ -473,7 +473,7 @@ def models() -> None:
 
 @app.command()
 def explain(
-    model: ModelArgument,
+    model: AnyModelArgument = None,
     text: Annotated[str, typer.Argument(help="A sentence; a page begins with it.")] = "",
     out: Annotated[
         Path | None, typer.Option(help="Write this page (.html), picture (.svg) or data (.json).")
@@ -494,8 +494,12 @@ def explain(
     """
     from heedful.cli.explain import explain_text
     from heedful.storage.folder import ModelFolder
+    from heedful.storage.shipped import model_and_texts
 
-    explain_text(ModelFolder(model), text, out, translation, to_language, is_opened=open)
+    folder, texts = model_and_texts([*([str(model)] if model else []), *([text] if text else [])])
+    explain_text(
+        ModelFolder(folder), " ".join(texts), out, translation, to_language, is_opened=open
+    )
 
 
 @app.command()
@@ -588,6 +592,8 @@ def serve(
     ] = 10_000,
 ) -> None:
     """Translate for others over HTTP, for clients of LibreTranslate and DeepL and our own.
+
+    Without a model it serves the one that comes with heedful.
 
     heedful serve en-de/ de-en/
 

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from heedful.errors import ConfigError, missing_extra
+from heedful.errors import missing_extra
 from heedful.server.keys import KeyFile
 from heedful.server.limits import Limits
 from heedful.server.place import Place
+from heedful.storage.shipped import model_path
 
 
 def serve(
@@ -22,8 +23,7 @@ def serve(
     languages: tuple[str, str],
 ) -> None:
     """Serve models until a signal says to end."""
-    if not folders:
-        raise ConfigError("no model is given to serve; name a folder: heedful serve model/")
+    folders = list(map(model_path, folders)) or [model_path()]
     for name in ("starlette", "uvicorn", "httptools", "python_multipart", "prometheus_client"):
         if find_spec(name) is None:
             raise missing_extra("serving", name.replace("_", "-"), extras="serve")
