@@ -288,8 +288,6 @@ FUNCTIONS = [
     if isinstance(node, ast.FunctionDef)
 ]
 VERBS = "cli.app"  # there a parameter is an option, with its help
-# What has grown beyond that, and is to be divided; then it leaves these lists.
-TOO_LONG = ["paper.positions.run", "paper.scaling_of_scores.run", "paper.six_words.run"]
 
 
 def num_lines(function: ast.FunctionDef) -> int:
@@ -304,7 +302,7 @@ def test_functions_stay_under_fifty_lines():
     }
 
     assert max(lines.values()) > 40  # so they were counted
-    assert sorted(name for name, number in lines.items() if number >= 50) == TOO_LONG
+    assert not [name for name, number in lines.items() if number >= 50]
 
 
 def test_classes_have_fifteen_methods_at_most():

@@ -97,13 +97,6 @@ def operations(service: Service) -> list[Operation]:
     }
     texts: Schema = {"type": "array", "items": text, "minItems": 1, "maxItems": 50}
     translations = {"type": "array", "items": object_schema({"text": text_schema()}, "text")}
-    kind: Schema = {
-        "name": "type",
-        "in": "query",
-        "schema": text_schema(enum=["source", "target"]),
-    }
-    listed = {"type": "array", "items": object_schema({"language": text_schema()}, "language")}
-    pairs = object_schema({"supported_languages": {"type": "array", "items": {}}})
     return [
         Operation(
             interface=DEEPL,
@@ -120,6 +113,20 @@ def operations(service: Service) -> list[Operation]:
             gives=object_schema({"translations": translations}, "translations"),
             errors=(429,),
         ),
+        *_telling(),
+    ]
+
+
+def _telling() -> list[Operation]:
+    """List what only tells what there is."""
+    kind: Schema = {
+        "name": "type",
+        "in": "query",
+        "schema": text_schema(enum=["source", "target"]),
+    }
+    listed = {"type": "array", "items": object_schema({"language": text_schema()}, "language")}
+    pairs = object_schema({"supported_languages": {"type": "array", "items": {}}})
+    return [
         *(
             Operation(
                 interface=DEEPL,

@@ -276,11 +276,9 @@ def operations(service: Service) -> list[Operation]:
         },
         *("file", "source", "target"),
     )
-    report = object_schema({"id": text_schema(), "state": text_schema()}, "id", "state")
     url = object_schema({"translatedFileUrl": text_schema()}, "translatedFileUrl")
     id: Schema = {"name": "id", "in": "path", "required": True, "schema": text_schema()}
     takes = {"multipart/form-data": form}
-    common: dict[str, Any] = {"interface": OURS, "errors": (401, 403, 404, 429)}
     return [
         Operation(
             interface=LIBRETRANSLATE,
@@ -305,6 +303,15 @@ def operations(service: Service) -> list[Operation]:
             errors=(404,),
             needs_key=False,
         ),
+        *_own_operations(translating, takes, id),
+    ]
+
+
+def _own_operations(translating: Translating, takes: Schema, id: Schema) -> list[Operation]:
+    """List those of our own interface, by which one sees how far a file is."""
+    report = object_schema({"id": text_schema(), "state": text_schema()}, "id", "state")
+    common: dict[str, Any] = {"interface": OURS, "errors": (401, 403, 404, 429)}
+    return [
         Operation(
             method="POST",
             path="/v1/files",

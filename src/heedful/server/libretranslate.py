@@ -131,13 +131,20 @@ def operations(service: Service) -> list[Operation]:
             errors=(429,),
             **common,
         ),
+        *_telling(),
+    ]
+
+
+def _telling() -> list[Operation]:
+    """List what needs no key, and tells what there is."""
+    common: dict[str, Any] = {"interface": LIBRETRANSLATE, "needs_key": False}
+    return [
         Operation(
             method="GET",
             path="/languages",
             summary="List the languages",
             run=languages,
             gives={"type": "array", "items": object_schema({"code": text_schema()}, "code")},
-            needs_key=False,
             **common,
         ),
         Operation(
@@ -146,7 +153,6 @@ def operations(service: Service) -> list[Operation]:
             summary="Say that the server is there",
             run=health,
             gives=object_schema({"status": text_schema()}, "status"),
-            needs_key=False,
             **common,
         ),
         Operation(
@@ -155,7 +161,6 @@ def operations(service: Service) -> list[Operation]:
             summary="Tell a page what there is",
             run=settings,
             gives=object_schema({"charLimit": {"type": "integer"}}),
-            needs_key=False,
             **common,
         ),
         Operation(
@@ -163,7 +168,6 @@ def operations(service: Service) -> list[Operation]:
             path="/suggest",
             summary="Take no suggestions",
             run=suggest,
-            needs_key=False,
             errors=(403,),
             **common,
         ),
