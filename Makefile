@@ -8,7 +8,7 @@ READY := .venv/.ready
 TORCH ?= $(or $(shell cat $(READY) 2>/dev/null),cpu)
 ON_ALL_CORES := -n auto --dist worksteal
 
-.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-waiting pictures properties notebooks clean
+.PHONY: help setup demo test lint check format bench-train bench-programs bench-translate bench-alignment bench-faithfulness bench-page bench-serve bench-waiting everyday bench-everyday notebooks pictures properties clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -58,8 +58,11 @@ bench-translate: $(READY)  ## translation speed beside others: DATA=folder of Mu
 bench-alignment: $(READY)  ## alignment error rate of every head: DATA=folder of gold alignments MODEL=folder
 	$(BIN)/python -m benchmarks.alignment $(DATA) $(MODEL)
 
-bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=folder [PAIRS=file.tsv, else the demo's]
-	$(BIN)/python -m benchmarks.faithfulness $(MODEL) $(PAIRS)
+bench-serve: $(READY)  ## a server under load, beside a loop: DATA=folder of Multi30k MODEL=folder [OPTIONS="--requests 200000"]
+	$(BIN)/python -m benchmarks.serve $(DATA) $(MODEL) $(OPTIONS)
+
+bench-faithfulness: $(READY)  ## words kept where something is added: MODEL=folder [PAIRS=file.tsv, else the demo's] [WAY=en-fr]
+	$(BIN)/python -m benchmarks.faithfulness $(MODEL) $(PAIRS) $(WAY)
 
 bench-waiting: $(READY)  ## training speed beside busy programs, by how threads wait [OPTIONS="--rounds 5"]
 	$(BIN)/python -m benchmarks.waiting compare $(OPTIONS)
@@ -70,9 +73,20 @@ bench-programs: $(READY)  ## training speed of whole programs: DATA=folder of Mu
 bench-page: $(READY)  ## speed and size of a model's page in a browser: MODEL=folder [OPTIONS="--lines file"]
 	$(BIN)/python -m benchmarks.page $(MODEL) $(OPTIONS)
 
-pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it
+everyday: $(READY)  ## train the model that comes with heedful: DATA=folder of Tatoeba [MINUTES=120]
+	@mkdir -p build/everyday/data && ln -sf $(abspath $(DATA))/en-*.tsv.gz build/everyday/data/
+	@for to in fr de es; do test -e build/everyday/data/dates.en-$$to.tsv || \
+	  $(BIN)/heedful data dates --to $$to --pairs 5000 --output build/everyday/data/dates.en-$$to.tsv || exit; done
+	$(BIN)/heedful train --recipe everyday --data build/everyday/data --out build/everyday/model \
+	  --minutes $(or $(MINUTES),120)
+
+bench-everyday: $(READY)  ## quality of a model of several languages: DATA=folder of Tatoeba [MODEL=folder]
+	$(BIN)/python -m benchmarks.everyday $(DATA) $(MODEL)
+
+pictures: $(READY)  ## run the demo, and draw the pictures of the documents from it [MODEL=folder TEXT="..." for those of the page]
 	@rm -rf build/demo
 	$(BIN)/python -m tools.pictures build/demo
+	$(BIN)/python -m tools.page_pictures $(or $(MODEL),build/demo/model) $(TEXT)
 
 notebooks: $(READY)  ## run the notebooks, and keep what they show
 	$(BIN)/python -m tools.notebooks

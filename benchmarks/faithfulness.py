@@ -13,6 +13,7 @@ from pathlib import Path
 
 from heedful.data.corpus import read_pairs
 from heedful.data.embedded import generate
+from heedful.storage.languages import Direction
 from heedful.text.words import find_words
 from heedful.translation.translator import Translator, load
 
@@ -106,14 +107,16 @@ def _words(text: str) -> Counter[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the table: MODEL, and a TSV of pairs unless it is the demo's."""
-    model, *files = map(Path, arguments)
-    if files:
-        pairs = list(read_pairs(files[0]))
+    """Print the table: MODEL, a TSV of pairs unless it is the demo's, and a way such as en-fr."""
+    model, file, way = (*arguments, "", "")[:3]
+    if file:
+        pairs = list(read_pairs(Path(file)))
     else:
         corpus = generate("fr")
         pairs = [*corpus.valid, *corpus.test]
     translator = load(model)
+    if way:
+        translator = translator.towards(Direction.of(*way.split("-")))
     print(table(translator, right_ones(translator, pairs)))
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from heedful.data.corpus import CleaningConfig
-from heedful.data.prepare import DataConfig, PreparedCorpus, prepare
+from heedful.data.files import DataConfig
+from heedful.data.prepare import Preparation, PreparedCorpus, prepare
 from heedful.text.tokenizer import TokenizerConfig
 
 _VOCAB_SIZE = 8_000
@@ -14,9 +14,8 @@ def prepare_multi30k(data: Path, cache: Path) -> PreparedCorpus:
     source, target = multi30k_files(data)
     return prepare(
         cache / "multi30k",
-        DataConfig(source=source, target=target),
-        CleaningConfig(),
-        TokenizerConfig(vocab_size=_VOCAB_SIZE),
+        (DataConfig(source=source, target=target),),
+        Preparation(tokenizer=TokenizerConfig(vocab_size=_VOCAB_SIZE)),
     )
 
 

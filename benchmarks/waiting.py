@@ -21,7 +21,7 @@ from heedful.data.embedded import generate
 from heedful.data.prepare import PreparedCorpus
 from heedful.runs.begin import prepared
 from heedful.runs.recipe import load_recipe
-from heedful.runs.recover import untrained_model
+from heedful.runs.recover import first_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.trainer import Trainer
 
@@ -61,7 +61,7 @@ def turn(corpus: Path, seconds: float) -> None:
     """Train for some seconds by the recipe `default`, and print target pieces a second."""
     recipe = load_recipe("default", source=str(corpus))
     prepared_corpus = PreparedCorpus(corpus)
-    model = untrained_model(recipe, prepared_corpus.tokenizer.vocab_size)
+    model = first_model(recipe, prepared_corpus.tokenizer.vocab_size)
     steps = Trainer(model, recipe.training).steps(
         training_batches(
             prepared_corpus.train,

@@ -51,7 +51,7 @@ def test_on_linux_torch_is_the_build_without_cuda_that_pip_finds(asked):
 
     assert commands[1:] == [
         "pip -c constraints.txt torch==2.13.0+cpu",
-        "pip -c constraints.txt -e .[train,onnx,dev,browser,paper]",
+        "pip -c constraints.txt -e .[train,onnx,dev,browser,paper,serve]",
     ]
 
 
@@ -61,7 +61,7 @@ def test_where_pip_finds_none_uv_is_asked_for_it(asked):
     install.install("cpu")
 
     assert [command.split()[-1] for command in commands[1:]] == [
-        "torch==2.13.0+cpu", "uv", "torch==2.13.0", ".[train,onnx,dev,browser,paper]",
+        "torch==2.13.0+cpu", "uv", "torch==2.13.0", ".[train,onnx,dev,browser,paper,serve]",
     ]  # fmt: skip
     assert "uv pip install --torch-backend cpu" in commands[3]
 
@@ -82,7 +82,9 @@ def test_torch_comes_as_pip_finds_it_where_that_is_what_is_wanted(asked, build, 
 
     install.install(build)
 
-    assert [command.split()[-1] for command in commands[1:]] == [".[train,onnx,dev,browser,paper]"]
+    assert [command.split()[-1] for command in commands[1:]] == [
+        ".[train,onnx,dev,browser,paper,serve]"
+    ]
 
 
 def test_another_build_gets_a_new_environment_and_the_same_one_is_kept(asked):

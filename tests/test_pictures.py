@@ -76,7 +76,17 @@ def test_the_committed_pictures_are_those_that_the_documents_show():
     assert shown == set(COMMITTED)
 
 
-@pytest.mark.parametrize("picture", COMMITTED, ids=lambda path: path.name)
+PAINTED = [path for path in COMMITTED if path.suffix == ".png"]
+DRAWN = [path for path in COMMITTED if path not in PAINTED]
+
+
+@pytest.mark.parametrize("picture", PAINTED, ids=lambda path: path.name)
+def test_a_picture_of_the_page_is_small(picture):
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size < 300_000
+
+
+@pytest.mark.parametrize("picture", DRAWN, ids=lambda path: path.name)
 def test_a_picture_loads_nothing_runs_nothing_is_small_and_has_a_title(picture):
     """GitHub shows an SVG as an image: what it would load or run is not there."""
     text = picture.read_text()

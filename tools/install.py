@@ -35,7 +35,7 @@ def install(build: str) -> None:
     else:
         say("1 of 2: torch comes with the rest" + (", 5 GB with CUDA" if build == "cuda" else ""))
     say("2 of 2: heedful and all else that it needs, about 150 MB")
-    if not pip(*PINNED, "-e", ".[train,onnx,dev,browser,paper]"):
+    if not pip(*PINNED, "-e", ".[train,onnx,dev,browser,paper,serve]"):
         sys.exit("make setup: pip could not install what is needed, as it says above")
     READY.write_text(f"{build}\n", encoding="utf-8")
     say(f"Ready after {time.monotonic() - began:.0f} seconds: {ENVIRONMENT}/bin/heedful")

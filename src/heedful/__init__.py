@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TrainingError,
     )
     from heedful.evaluation import Score, evaluate
+    from heedful.explain.explanation import Explanation, explain
     from heedful.runs.events import (
         Event,
         Examples,
@@ -59,6 +60,7 @@ __all__ = [
     "Event",
     "Example",
     "Examples",
+    "Explanation",
     "Finished",
     "ForkError",
     "HeedfulError",
@@ -84,6 +86,7 @@ __all__ = [
     "WentBack",
     "__version__",
     "evaluate",
+    "explain",
     "load",
     "load_recipe",
     "train_model",
@@ -92,6 +95,7 @@ __all__ = [
 _IN_ROOMS = {
     "decoding.hypothesis": ["Sampling"],
     "evaluation": ["Score", "evaluate"],
+    "explain.explanation": ["Explanation"],
     "runs.recipe": ["Recipe", "load_recipe"],
     "runs.train": ["train_model"],
     "storage.provenance": ["Example"],
@@ -110,6 +114,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: `import heedful` stays instant."""
     if name not in __all__:
         raise AttributeError(f"module 'heedful' has no attribute '{name}'")
+    if name == "explain":  # a room that is called by its name
+        return import_module("heedful.explain")
     home = _HOMES.get(name) or ("errors" if name.endswith("Error") else "runs.events")
     try:
         return getattr(import_module(f"heedful.{home}"), name)

@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -105,8 +104,10 @@ def _run(arguments: list[str]) -> None:
     """Run a verb; a translation without options does not wait for what reads options."""
     if arguments[:1] == ["translate"] and len(arguments) > 1 and not _has_options(arguments):
         from heedful.cli.translate import Task, translate
+        from heedful.storage.shipped import model_and_texts
 
-        translate(Task(model=Path(arguments[1]), texts=arguments[2:]))
+        model, texts = model_and_texts(arguments[1:])
+        translate(Task(model=model, texts=texts))
     else:
         from heedful.cli.app import run
 

@@ -49,22 +49,36 @@ def test_the_verbs_and_their_options_are_these():
     assert options == {
         "train": {
             "files", "--source", "--target", "--out", "--recipe", "--valid-source",
-            "--valid-target", "--minutes", "--from", "--to",
+            "--valid-target", "--minutes", "--from", "--to", "--data",
+            "--mix",
         },
-        "pack": {"model", "--output", "-o", "--with-weights", "--with-examples"},
+        "pack": {"model", "--output", "-o", "--with-weights", "--with-examples", "--small"},
         "translate": {
             "model", "text", "--input", "-i", "--output", "-o", "--beam", "--alpha", "--engine",
             "--fast", "--n-best", "--glossary", "--replace-invalid", "--format", "--interactive",
-            "--prefix", "--temperature", "--top-k", "--top-p", "--seed", "--resume",
+            "--prefix", "--temperature", "--top-k", "--top-p", "--seed", "--resume", "--from",
+            "--to",
         },
         "evaluate": {
             "model", "--source", "--target", "--beam", "--alpha", "--engine", "--fast",
-            "--tokenize", "--output", "-o",
+            "--tokenize", "--output", "-o", "--from", "--to",
         },
         "diversify": {"model", "backward", "--output", "-o", "--resume"},
-        "explain": {"model", "text", "--out", "--open"},
+        "explain": {"model", "text", "--out", "--translation", "--to", "--open"},
         "export": {"model", "--format"},
         "info": {"model"},
+        "serve": {
+            "models", "--host", "--port", "--from", "--to", "--keys", "--allow-origin",
+            "--proxy-headers", "--alternatives", "--batch", "--beam", "--cache", "--characters",
+            "--file", "--seconds", "--waiting",
+        },
+        "keys": set(),
+        "data": set(),
+        "models": set(),
+        "paper": {
+            "name", "--minutes", "--model", "--out", "--seeds", "--size", "--source", "--target",
+            "--text", "--trees", "--valid-source", "--valid-target",
+        },
         "demo": {"--locale", "--out"},
     }  # fmt: skip
 
@@ -327,7 +341,7 @@ BAD = {
         "top_p must be above 0 and at most 1, got 2.0",
     ),
     "no such model": (["translate", "nowhere", "x"], "nowhere: no such model folder"),
-    "a name of two lines": (["translate", "no\nwhere", "x"], "no\\nwhere: no such model folder"),
+    "a name of two lines": (["export", "no\nwhere"], "no\\nwhere: no such model folder"),
     "no such corpus": (["train", "--source", "no.en", "--target", "no.de"], "no.en: no such file"),
     "no corpus": (["train"], "default, [data]: source is missing"),
     "no such recipe": (["train", "--recipe", "papre"], "papre: no such recipe file"),
@@ -341,7 +355,7 @@ BAD = {
         ["translate", "m", "--bogus"],
         "No such option: --bogus; text that begins with - goes after --; see: heedful translate",
     ),
-    "no model": (["translate"], "Missing argument 'MODEL'; see: heedful translate --help"),
+    "no model": (["export"], "Missing argument 'MODEL'; see: heedful export --help"),
     "no number": (["train", "--minutes", "x"], "Invalid value for '--minutes'"),
     "two files without names": (
         ["train", "a b.en", "a.fr", "--minutes", "5"],

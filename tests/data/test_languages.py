@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
+from heedful.data.files import DataConfig
 from heedful.data.languages import language_of_file
-from heedful.data.prepare import DataConfig
 from heedful.errors import ConfigError
+from heedful.storage.languages import Direction
 
 
 @pytest.mark.parametrize(
@@ -26,9 +29,11 @@ def test_the_name_of_a_file_tells_its_language_where_it_ends_in_a_code(name, lan
 
 
 def test_what_is_stated_goes_before_what_names_tell():
-    assert DataConfig(source="a.en", target="a.no").languages == ("en", "no")
-    assert DataConfig(source="a.en", target="a.no", to_language="nb").languages == ("en", "nb")
-    assert DataConfig(source="pairs.tsv", from_language="de").languages == ("de", "")
+    named = DataConfig(source="a.en", target="a.no")
+    assert named.direction == Direction("en", "no")
+    assert replace(named, to_language="nb").direction == Direction("en", "nb")
+    stated = DataConfig(source="pairs.tsv", from_language="de")
+    assert stated.direction == Direction("de", "")
 
 
 def test_the_name_of_a_language_is_refused_in_place_of_its_code():

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from heedful.data.corpus import CleaningConfig
-from heedful.data.prepare import DataConfig, prepare
+from heedful.data.files import DataConfig
+from heedful.data.prepare import Preparation, prepare
 from heedful.errors import ConfigError, CorpusError, ModelFolderError
 from heedful.text.tokenizer import TokenizerConfig
 
@@ -17,7 +18,7 @@ def write_corpus(folder, num_pairs: int = 60, repeat: int = 1) -> DataConfig:
 
 
 def prepared(folder, data):
-    return prepare(folder / "corpus", data, CleaningConfig(), TokenizerConfig())
+    return prepare(folder / "corpus", (data,), Preparation())
 
 
 def test_a_corpus_is_cleaned_cut_into_pieces_and_counted(tmp_path):
@@ -84,8 +85,10 @@ def test_a_corpus_that_was_prepared_in_another_way_is_prepared_anew(tmp_path):
     data, folder = write_corpus(tmp_path), tmp_path / "corpus"
     vocabulary = prepared(tmp_path, data).tokenizer
 
-    smaller = prepare(folder, data, CleaningConfig(), TokenizerConfig(vocab_size=330)).tokenizer
-    shorter = prepare(folder, data, CleaningConfig(max_characters=19), TokenizerConfig()).report
+    small = Preparation(tokenizer=TokenizerConfig(vocab_size=330))
+    smaller = prepare(folder, (data,), small).tokenizer
+    short = Preparation(cleaning=CleaningConfig(max_characters=19))
+    shorter = prepare(folder, (data,), short).report
 
     assert vocabulary.vocab_size != smaller.vocab_size == 330
     assert shorter.too_long == 50  # all with numbers of two digits
@@ -183,7 +186,4 @@ def test_teachers_that_leave_nothing_to_train_on_are_told_in_a_line(tmp_path):
     (tmp_path / "taught.tsv").write_text("sentence number 1\tphrase 1\n")
 
     with pytest.raises(CorpusError, match=r"taught\.tsv: every source is one to validate on"):
-        prepare(
-            *(tmp_path / "corpus", data, CleaningConfig(), TokenizerConfig()),
-            taught=tmp_path / "taught.tsv",
-        )
+        prepare(tmp_path / "corpus", (data,), Preparation(taught=tmp_path / "taught.tsv"))

@@ -88,7 +88,7 @@ def test_the_program_is_one_script_without_imports_or_the_end_of_a_script():
     assert not re.search(r"^(import|export)\b", program, re.MULTILINE)
     assert "</script" not in program
     assert "<!--" not in program
-    assert "http" not in program
+    assert "http" not in program.replace("http://www.w3.org/2000/svg", "")  # a name, no address
 
 
 def test_what_the_page_knows_is_data_that_ends_no_script(model_folder):

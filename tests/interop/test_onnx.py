@@ -140,6 +140,21 @@ def test_the_graphs_are_valid_and_tell_nothing_of_this_machine(tmp_path):
         assert b".py" not in file.read_bytes()  # no stack trace, and so no path
 
 
+def test_graphs_are_traced_before_anything_is_written(tmp_path, monkeypatch):
+    folder, _ = save(tmp_path)
+    lying_there = []
+    trace = torch.onnx.export
+
+    def traced(*arguments, **options):
+        lying_there.extend(folder.path.glob("onnx*"))
+        return trace(*arguments, **options)
+
+    monkeypatch.setattr("torch.onnx.export", traced)
+
+    assert export_onnx(folder).is_dir()
+    assert not lying_there
+
+
 def test_without_its_extra_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr("heedful.interop.onnx.find_spec", lambda name: None)
 

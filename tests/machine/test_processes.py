@@ -113,7 +113,7 @@ def whole(tmp_path_factory) -> Path:
     group = Group(tmp_path_factory.mktemp("whole"))
     code, out, _ = group.run()
     assert code == 0
-    assert out.count("step 3: validation") == out.count("Ready: ") == 1
+    assert out.count("step 3: BLEU") == out.count("Ready: ") == 1
     return group.out
 
 

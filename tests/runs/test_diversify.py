@@ -5,7 +5,7 @@ import pytest
 
 from heedful.__main__ import main
 from heedful.data.corpus import read_pairs
-from heedful.errors import ModelFolderError
+from heedful.errors import CorpusError, ModelFolderError
 from heedful.runs.budget import Limit, Stopwatch
 from heedful.runs.diversify import diversified, diversify
 from heedful.runs.recipe import load_recipe
@@ -116,3 +116,18 @@ def test_a_model_without_its_training_text_is_refused(model_folder, backward, tm
 
     with pytest.raises(ModelFolderError, match=r"has no train\.tsv of its training any more"):
         diversify(moved, backward.path, tmp_path / "more.tsv")
+
+
+@pytest.mark.parametrize("line", ["one column", "three\tcolumns\there"])
+def test_a_training_text_that_was_changed_since_is_named_by_line(
+    model_folder, backward, tmp_path, line
+):
+    copied = Path(shutil.copytree(model_folder.path, tmp_path / "copied"))
+    text = copied / "training" / "corpus" / "train.tsv"
+    first, *rest = text.read_text().splitlines()
+    text.write_text("\n".join([first, line, *rest]) + "\n")
+
+    with pytest.raises(CorpusError, match=r"train\.tsv, line 2: expected .* joined by one tab"):
+        diversify(copied, backward.path, tmp_path / "more.tsv")
+
+    assert not list(tmp_path.glob("more*"))

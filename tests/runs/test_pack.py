@@ -215,6 +215,14 @@ def test_a_pack_is_not_written_over_the_model_nor_over_a_folder(copied, tmp_path
         pack(copied, Path("/dev/null"))
 
 
+@pytest.mark.parametrize("name", ["a\udcff.zip", "a\\b.zip", "a\nb.zip"])
+def test_a_name_that_a_folder_in_a_zip_cannot_have_is_refused(model_folder, tmp_path, name):
+    with pytest.raises(ConfigError, match="the folder in it would have its name"):
+        pack(model_folder, tmp_path / name)
+
+    assert not any(tmp_path.iterdir())
+
+
 def test_what_somebody_put_into_a_folder_of_ours_is_not_given_away(copied, tmp_path):
     (copied.path / "notes.txt").write_text("mine")
     pack(copied, tmp_path / "m.zip")
@@ -298,3 +306,21 @@ def test_zips_of_ours_are_stored_so_that_nothing_in_them_grows(model_folder, tmp
     with ZipFile(tmp_path / "m.zip") as archive:
         assert {it.compress_type for it in archive.infolist()} == {zipfile.ZIP_STORED}
         assert {it.date_time for it in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_a_small_pack_has_its_weights_rounded_twice_and_translates_the_same(model_folder, tmp_path):
+    lines = ["a b c", "f e d c b a", "c", "a a b"]
+    pack(model_folder, tmp_path / "small.zip", small=True)
+
+    with opened(tmp_path / "small.zip") as folder:
+        assert folder.weights_file.stat().st_size < 0.6 * model_folder.weights_file.stat().st_size
+        sizes = [(it.ctranslate2 / "model.bin").stat().st_size for it in (folder, model_folder)]
+        assert sizes[0] < sizes[1]
+        assert folder.provenance().model.is_rounded
+        ours, theirs = (
+            heedful.load(it.path).translate(lines, beam_size=4) for it in (model_folder, folder)
+        )
+        assert [it.text for it in ours] == [it.text for it in theirs]  # rounded when loaded, too
+        assert heedful.load(folder.path, "pytorch").translate("a b c").text
+        with pytest.raises(ConfigError, match=r"weights were rounded .* so there is no 'exact'"):
+            heedful.load(folder.path, "exact")

@@ -8,7 +8,7 @@ import torch
 
 from heedful.data.batches import training_batches
 from heedful.data.pair_ids import write_pair_ids
-from heedful.data.prepare import PreparedCorpus, prepare
+from heedful.data.prepare import Preparation, PreparedCorpus, prepare
 from heedful.errors import ConfigError
 from heedful.model.config import PRESETS
 from heedful.runs import plan as planning
@@ -137,7 +137,7 @@ def test_a_vocabulary_is_for_the_text_there_is_time_to_read(tmp_path):
     recipe = load_recipe(source=str(tmp_path / "words.tsv"))
 
     whole, part = (
-        prepare(tmp_path / name, recipe.data, recipe.cleaning, recipe.tokenizer, limit)
+        prepare(tmp_path / name, recipe.data, Preparation(readable_bytes=limit))
         for name, limit in (("whole", math.inf), ("part", 30_000))
     )
 
@@ -156,7 +156,7 @@ def test_too_short_a_time_is_refused_with_what_would_do():
 
 def test_the_machine_is_not_measured_by_batches_that_take_minutes(tmp_path, corpus, monkeypatch):
     recipe = load_recipe("paper", **corpus).within(60)
-    prepared = prepare(tmp_path / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+    prepared = prepare(tmp_path / "corpus", recipe.data, Preparation(tokenizer=recipe.tokenizer))
     sizes = {"num_layers": 1, "d_model": 16, "d_ff": 16, "num_heads": 1}
     small = replace(recipe, model=sizes, stated=recipe.stated | {("model", "num_layers")})
     asked = []
@@ -177,7 +177,7 @@ def test_the_machine_is_not_measured_by_batches_that_take_minutes(tmp_path, corp
 
 def test_a_plan_is_made_from_real_steps(tmp_path, corpus):
     recipe = load_recipe(**corpus).within(0.5)
-    prepared = prepare(tmp_path / "corpus", recipe.data, recipe.cleaning, recipe.tokenizer)
+    prepared = prepare(tmp_path / "corpus", recipe.data, Preparation(tokenizer=recipe.tokenizer))
     ticks = count()
 
     stopwatch = Stopwatch(clock=lambda: next(ticks) / 10)

@@ -14,7 +14,9 @@ def load(tmp_path, text: str):
 
 @pytest.mark.parametrize("name", known_recipes())
 def test_every_recipe_that_comes_with_the_program_can_be_read(name):
-    recipe = load_recipe(name, source="a.en", target="a.de")
+    files = {} if name == "everyday" else {"source": "a.en", "target": "a.de"}  # it names its own
+
+    recipe = load_recipe(name, **files)
 
     assert recipe.model_config(vocab_size=1_000).vocab_size == 1_000
 
@@ -78,7 +80,7 @@ def test_what_is_said_above_the_default_recipe_counts_as_stated(tmp_path):
 def test_files_on_the_command_line_go_before_those_in_the_recipe(tmp_path):
     recipe = load(tmp_path, '[data]\nsource = "other.en"\nvalid_source = "v.tsv"\n')
 
-    assert (recipe.data.source, recipe.data.valid_source) == ("a.en", "v.tsv")
+    assert (recipe.data[0].source, recipe.data[0].valid_source) == ("a.en", "v.tsv")
 
 
 def test_a_recipe_written_down_reads_as_itself(tmp_path):
@@ -130,9 +132,51 @@ def test_mistakes_are_named_with_their_place_and_remedy(tmp_path, text, message)
 
 
 def test_a_missing_recipe_names_those_there_are():
-    names = "default, demo, multi30k-en-de, paper, tiny"
+    names = "default, demo, everyday, multi30k-en-de, paper, tiny"
     with pytest.raises(ConfigError, match=rf"nope: no such recipe file; .* {names}"):
         load_recipe("nope")
+
+
+def test_several_corpora_are_named_by_the_recipe_alone():
+    recipe = load_recipe("everyday", folder="somewhere")
+
+    assert [str(each.direction) for each in recipe.data[:3]] == ["en-fr", "en-de", "en-es"]
+    assert recipe.data[0].source == "somewhere/en-fr.train.tsv.gz"
+    assert recipe.data[3].valid_source == ""
+    assert all(each.both_ways for each in recipe.data[:3])
+    with pytest.raises(ConfigError, match=r"everyday names 6 corpora of its own; leave out --from"):
+        load_recipe("everyday", from_language="en")
+
+
+def test_a_recipe_with_several_corpora_is_read_as_it_was_written(tmp_path):
+    recipe = load_recipe("everyday", folder="somewhere")
+    (tmp_path / "recipe.toml").write_text(recipe.toml())
+
+    again = load_recipe(str(tmp_path / "recipe.toml"))
+
+    assert again.data == recipe.data
+    assert again.toml() == recipe.toml()
+
+
+def test_teachers_are_for_one_direction(tmp_path):
+    (tmp_path / "mine.toml").write_text('recipe = "everyday"\n[training]\nteachers = 0.5\n')
+
+    with pytest.raises(ConfigError, match=r"teachers are for one direction"):
+        load_recipe(str(tmp_path / "mine.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("data = 3", r"data must be a section, written \[data\], or \[\[data\]\] for each"),
+        ("[data]\nfrom = 3", r"\[data\]: from_language must be a text"),
+        ("[[data]]\nform = 'en'", r"\[data\]: unknown name 'form'; did you mean 'from'"),
+        ("[data]\nboth_ways = 'yes'", r"both_ways must be true or false"),
+    ],
+)
+def test_odd_corpora_are_refused(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load(tmp_path, text)
 
 
 def test_a_recipe_without_data_asks_for_it():
@@ -146,8 +190,8 @@ def test_another_source_leaves_the_target_of_the_recipe_behind(tmp_path):
         '[data]\nsource = "a.en"\ntarget = "a.de"\nvalid_source = "b.en"\nvalid_target = "b.de"\n'
     )
 
-    pairs = load_recipe(str(file), source="pairs.tsv").data
-    validated = load_recipe(str(file), valid_source="v.tsv").data
+    (pairs,) = load_recipe(str(file), source="pairs.tsv").data
+    (validated,) = load_recipe(str(file), valid_source="v.tsv").data
 
     assert (pairs.source, pairs.target, pairs.valid_target) == ("pairs.tsv", "", "b.de")
     assert (validated.target, validated.valid_source, validated.valid_target) == (

@@ -128,7 +128,7 @@ def test_the_time_of_a_run_that_goes_on_is_counted_on(corpus, recipe_file, tmp_p
         ticks = count()  # a clock that goes on by one whenever it is looked at
         return train_model(recipe, out, stopwatch=Stopwatch(lambda: float(next(ticks))))
 
-    validated = [e for e in islice(run(), 8) if isinstance(e, Validation)]
+    validated = [e for e in islice(run(), 10) if isinstance(e, Validation)]
 
     started = next(event for event in run() if isinstance(event, Started))
 

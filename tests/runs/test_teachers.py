@@ -9,7 +9,8 @@ from rich.console import Console
 
 from heedful.cli.display import show
 from heedful.data.corpus import read_pairs
-from heedful.data.prepare import DataConfig, PreparedCorpus, write_exchanged
+from heedful.data.files import DataConfig
+from heedful.data.prepare import PreparedCorpus, write_exchanged
 from heedful.errors import ConfigError, CorpusError, ModelFolderError, StoppedError
 from heedful.runs import diversify
 from heedful.runs.events import Finished, Lesson, Validation
@@ -90,9 +91,9 @@ def test_no_source_to_validate_on_comes_back_by_a_teacher(taught_recipe, tmp_pat
 
     monkeypatch.setattr(diversify, "load", Remembering)
     (tmp_path / "valid.tsv").write_text(f"{held_out}\tA B\n")
-    data = replace(taught_recipe.data, valid_source=str(tmp_path / "valid.tsv"))
+    data = replace(taught_recipe.data[0], valid_source=str(tmp_path / "valid.tsv"))
 
-    *_, finished = train_model(replace(taught_recipe, data=data), tmp_path / "model")
+    *_, finished = train_model(replace(taught_recipe, data=(data,)), tmp_path / "model")
 
     assert held_out in finished.folder.taught_file.read_text()
     assert held_out not in dict(read_pairs(finished.folder.corpus / "train.tsv"))
@@ -125,7 +126,7 @@ def test_a_folder_that_moved_goes_on(taught_recipe, events, tmp_path):
 
 def test_files_that_changed_after_a_teacher_finished_are_refused(taught_recipe, tmp_path):
     files = write_corpus(tmp_path)
-    recipe = replace(taught_recipe, data=DataConfig(**files))
+    recipe = replace(taught_recipe, data=(DataConfig(**files),))
     run = train_model(recipe, tmp_path / "model")
     list(takewhile(lambda event: not isinstance(event, Finished), run))
     run.close()
@@ -162,7 +163,7 @@ def test_a_corpus_prepared_without_teachers_is_prepared_again(taught_recipe, tmp
 
 
 def test_a_corpus_that_is_refused_leaves_nothing_behind(taught_recipe, tmp_path):
-    missing = replace(taught_recipe, data=DataConfig(source=str(tmp_path / "missing.tsv")))
+    missing = replace(taught_recipe, data=(DataConfig(source=str(tmp_path / "missing.tsv")),))
 
     with pytest.raises(CorpusError, match=r"missing\.tsv"):
         list(train_model(missing, tmp_path / "model"))
@@ -209,7 +210,7 @@ def test_a_teacher_of_another_recipe_is_refused(taught_recipe, tmp_path):
     list(takewhile(lambda event: not isinstance(event, Finished), run))
     run.close()
     (tmp_path / "other.toml").write_text(f"{TINY_RECIPE}teachers = 0.8\n")
-    data = {"source": taught_recipe.data.source, "target": taught_recipe.data.target}
+    data = {"source": taught_recipe.data[0].source, "target": taught_recipe.data[0].target}
     other = load_recipe(str(tmp_path / "other.toml"), **data)
 
     with pytest.raises(ConfigError, match=r"forward holds a run with \[training\] steps = 4, now"):

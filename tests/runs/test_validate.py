@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from heedful.data.prepare import PreparedCorpus
-from heedful.decoding.hypothesis import SearchConfig
+from heedful.decoding.hypothesis import Hypothesis, SearchConfig
 from heedful.runs.events import Examples
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
@@ -43,10 +43,10 @@ def test_output_that_is_too_long_now_will_take_less_time_at_the_end(validator):
 
 def test_translations_are_compared_with_their_references(validator, monkeypatch):
     validator.pairs = [("a b", "A B C D E"), ("c", "C D E F G"), ("a b", "A B C D E")]
+    texts = ["A B C D E", "C D", "C D"]
+    found = [[Hypothesis(tuple(validator.tokenizer.encode(text)), -1.0)] for text in texts]
     monkeypatch.setattr(
-        validator.translator,
-        "translate_as_found",
-        lambda sources, beam_size: {1: ["A B C D E", "C D", "C D"]}[beam_size],
+        validator.engine, "search", lambda sources, config: {1: found}[config.beam_size]
     )
 
     found = validator.search()
@@ -54,6 +54,24 @@ def test_translations_are_compared_with_their_references(validator, monkeypatch)
     assert (found.num_distinct, found.num_distinct_references) == (2, 2)
     assert found.length_ratio == pytest.approx((9 + 3 + 3) / 27)
     assert 0 < found.bleu.value < 100
+
+
+def test_bleu_is_measured_on_the_first_pairs_alone(validator, monkeypatch):
+    validator.pairs = [(f"{n}", f"{n} a b c d") for n in range(BLEU_SENTENCES + 3)]
+    validator.ids = [([n], [n]) for n in range(BLEU_SENTENCES + 3)]
+    searched = []
+
+    def search(sources, config):
+        searched.extend(source for (source,) in sources)
+        texts = [f"{source} a b c d" for (source,) in sources]
+        return [[Hypothesis(tuple(validator.tokenizer.encode(text)), -1.0)] for text in texts]
+
+    monkeypatch.setattr(validator.engine, "search", search)
+
+    found = validator.search()
+
+    assert searched == list(range(BLEU_SENTENCES))
+    assert found.num_distinct == found.num_distinct_references == BLEU_SENTENCES
 
 
 def shown(*pairs: tuple[str, str]) -> list[str]:

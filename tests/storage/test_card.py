@@ -5,6 +5,7 @@ from html import unescape
 from markdown_it import MarkdownIt
 
 from heedful.storage.card import model_card
+from heedful.storage.languages import Direction
 from heedful.storage.provenance import Example, SourceFile
 
 
@@ -43,6 +44,17 @@ def test_the_name_of_a_file_is_shown_as_it_is(model_folder):
 
     items = [unescape(it) for it in re.findall(r"<li><code>(.*?)</code> \(1 bytes", shown)]
     assert items == ["a`b.en", "<b>&.de", "line\\nend"]
+
+
+def test_languages_are_shown_whatever_a_stranger_calls_them(model_folder):
+    odd = "<b>*a_b*</b> [c](d) `e` & |\\"
+    provenance = model_folder.provenance()
+    data = replace(provenance.data, directions=[Direction(odd, "fr")])
+
+    (_, after) = rendered(model_card(replace(provenance, data=data))).split("<td>languages</td>")
+
+    shown = after.split("</td>")[0].strip().removeprefix("<td>")
+    assert unescape(shown) == f"{odd} to fr"
 
 
 def test_examples_are_shown_whatever_they_are_made_of(model_folder):

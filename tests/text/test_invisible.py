@@ -14,6 +14,12 @@ def test_marks_that_are_not_seen_are_taken_out_wherever_they_stand(mark):
     assert not lacks_invisible(f"Ken{mark}ya", f"Ke{mark}nia")
 
 
+@pytest.mark.parametrize("mark", ["\ufe0e", "\ufe0f"])
+def test_what_asks_a_letter_to_be_a_picture_is_taken_out(mark):
+    assert without_invisible(f"Ken{mark}ya") == "Kenya"
+    assert lacks_invisible(f"Ken{mark}ya", "Kenya")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -22,6 +28,7 @@ def test_marks_that_are_not_seen_are_taken_out_wherever_they_stand(mark):
         "ខ្ញុំ\u200bស្រឡាញ់",  # Khmer: the end of a word
         "👨\u200d👩\u200d👧 🏴\U000e0067\U000e0062\U000e007f",
         "http://x.y/a\u200bb and <a title='a\u00adb'>",
+        "ℹ\ufe0f ✔\ufe0e ☎\ufe0f 1\ufe0f\u20e3 ©\ufe0f 葛\ufe00",
         "no such mark é",
     ],
 )

@@ -218,6 +218,14 @@ def test_a_line_of_a_megabyte_is_translated():
     assert translate(text).text == text
 
 
+def test_of_a_line_with_many_sentences_a_few_thousand_are_held_ready_at_once():
+    engine, text = Words(echo), "dog\x01" * 10_000
+
+    assert Translator(TOKENIZER, engine).translate(text).text == text
+    assert sum(number for number, _ in engine.calls) == 10_000
+    assert max(number for number, _ in engine.calls) < 5_000
+
+
 def test_paragraphs_and_spacing_of_a_long_text_come_back():
     text = "\n\n".join([" ".join(["The old man saw a dog."] * 20)] * 3)
     engine = Words(lambda words: [("cats", 0)])

@@ -1,5 +1,7 @@
 """What is taken out of a sentence, and where it is put among the words of a translation."""
 
+import sys
+
 import pytest
 
 from heedful.text.spans import Span
@@ -75,3 +77,28 @@ def test_a_place_is_uncertain_where_words_have_crossed_whatever_comes_later():
     assert sorted(text.split()) == ["A", "B", "{x}", "{y}"]
     assert not is_certain
     assert written("a b {y}", ["{y}"], [("", "B", 2), (" ", "A", 0)]) == ("B A {y}", True)
+
+
+def steps_to_put_in(num_words: int) -> int:
+    """Count the lines and parts of lines that run while one cut is put among many words."""
+    sentence = "a " * num_words + "{x}" + " a" * num_words
+    words = [Word(" ", "b", 2 * at) for at in range(2 * num_words)]
+    (cut,) = cuts(sentence, "{x}")
+    steps = 0
+
+    def count(*_):
+        nonlocal steps
+        steps += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        put_in(words, [cut], sentence)
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+def test_a_place_among_four_times_the_words_is_found_in_four_times_the_steps():
+    assert steps_to_put_in(400) < 5 * steps_to_put_in(100)

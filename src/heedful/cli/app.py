@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from heedful import __version__
+from heedful.cli.data import data_app
 from heedful.errors import ConfigError, missing_extra, refuse_other
 
 
@@ -50,10 +51,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_app, name="data")
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model folder, as written by `heedful train`.")
 ]
+MODEL_OR_SHIPPED = "A model folder; without one, the model that comes with heedful."
+AnyModelArgument = Annotated[Path | None, typer.Argument(metavar="[MODEL]", help=MODEL_OR_SHIPPED)]
 BeamOption = Annotated[
     int | None,
     typer.Option("--beam", help="Hypotheses kept at every step; 1 is greedy and fastest."),
@@ -66,6 +70,11 @@ EngineOption = Annotated[
     str | None,
     typer.Option("--engine", help="ctranslate2, exact (the same, not rounded) or pytorch."),
 ]
+FromOption = Annotated[
+    str,
+    typer.Option("--from", help="The language of the text, such as en; else the text tells."),
+]
+ToOption = Annotated[str, typer.Option("--to", help="The language to translate to, such as fr.")]
 FastOption = Annotated[
     bool, typer.Option("--fast", help="Score likely pieces alone: for many lines at once.")
 ]
@@ -98,17 +107,28 @@ def train(
         str,
         typer.Option(
             help="A TOML file, or one by name: default (for small corpora and no GPU), paper (the "
-            "base model as printed, for GPUs), tiny, multi30k-en-de, demo."
+            "base model as printed, for GPUs), tiny, multi30k-en-de, everyday, demo."
         ),
     ] = "default",
     valid_source: Annotated[
         str, typer.Option(help="Sentences to validate on; else some pairs are held out.")
     ] = "",
     valid_target: Annotated[str, typer.Option(help="Their translations.")] = "",
-    from_language: Annotated[
-        str, typer.Option("--from", help="The source's language, such as en; x.en tells it too.")
-    ] = "",
+    from_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            help="The source's language, such as en; x.en tells it too. Or a model to go on from: "
+            "its folder, or its name. May be given twice.",
+        ),
+    ] = None,
     to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the files that the recipe itself names.")
+    ] = None,
+    mix: Annotated[
+        float, typer.Option(help="With a model to go on from: the share of old pairs.")
+    ] = 0.5,
     minutes: Annotated[
         float | None,
         typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
@@ -129,6 +149,8 @@ def train(
     pairs hardly anything is learned.
 
     heedful train --source train.en --target train.de --out model/ --minutes 60
+
+    heedful train --from model/ --source more.en --target more.de --out better/ --minutes 10
     """
     from heedful.runs.budget import Stopwatch
 
@@ -144,7 +166,8 @@ def train(
     from heedful.runs.recipe import load_recipe
     from heedful.runs.train import train_model
 
-    data = {
+    from_language, parent = _language_and_model(from_ or ())
+    files_given = {
         "source": source,
         "target": target,
         "valid_source": valid_source,
@@ -154,7 +177,9 @@ def train(
     }
     # Signals outermost: torchrun sends one to those who lost another, and they should say so first.
     with stop_on_signals() as stop, join() as processes:
-        chosen = processes.by_first(load_recipe, recipe, **data)
+        chosen = processes.by_first(load_recipe, recipe, data or "", **files_given)
+        if parent:
+            chosen = processes.by_first(chosen.going_on_from, parent, mix)
         if minutes is not None:
             chosen = chosen.within(minutes)
         run = train_model(chosen, out, stop, processes, stopwatch)
@@ -168,7 +193,7 @@ def train(
 
 @app.command()
 def translate(
-    model: ModelArgument,
+    model: AnyModelArgument = None,
     text: Annotated[
         list[str] | None, typer.Argument(help="Text to translate; without it, lines are read.")
     ] = None,
@@ -178,6 +203,8 @@ def translate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file to write instead of the screen.")
     ] = None,
+    from_language: FromOption = "",
+    to_language: ToOption = "",
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
@@ -216,7 +243,7 @@ def translate(
 ) -> None:
     """Translate text, a file, or whatever is piped in, line by line and in order.
 
-    heedful translate model/ "Good morning!"
+    heedful translate --to fr "Good morning!"
 
     heedful translate model/ --input letters.en --output letters.de
 
@@ -227,10 +254,13 @@ def translate(
     from heedful.cli.translate import Task
     from heedful.cli.translate import translate as run
     from heedful.decoding.hypothesis import sampling_of
+    from heedful.storage.shipped import model_and_texts
     from heedful.text.glossary import read_glossary
     from heedful.translation.options import Options
 
     options = Options(
+        from_language=from_language,
+        to_language=to_language,
         beam_size=beam,
         alpha=alpha,
         n_best=n_best,
@@ -238,10 +268,11 @@ def translate(
         prefix=prefix,
         sampling=sampling_of(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed),
     )
+    folder, texts = model_and_texts([*([str(model)] if model else []), *(text or [])])
     run(
         Task(
-            model=model,
-            texts=text or (),
+            model=folder,
+            texts=texts,
             input=input,
             output=output,
             engine=engine,
@@ -258,11 +289,13 @@ def translate(
 
 @app.command()
 def evaluate(
-    model: ModelArgument,
     source: Annotated[
         Path, typer.Option(help="Sentences to translate, one a line; or a TSV of pairs.")
     ],
+    model: AnyModelArgument = None,
     target: Annotated[Path | None, typer.Option(help="Their reference translations.")] = None,
+    from_language: FromOption = "",
+    to_language: ToOption = "",
     beam: BeamOption = None,
     alpha: AlphaOption = None,
     engine: EngineOption = None,
@@ -281,16 +314,23 @@ def evaluate(
     from heedful.cli.terminal import say_scores
     from heedful.data.corpus import read_pairs
     from heedful.evaluation import bleu_metric, evaluate
+    from heedful.storage.shipped import model_path
     from heedful.translation.files import write_lines
     from heedful.translation.translator import load
 
     bleu_metric(tokenize)  # refused before the work, not after
     sources, references = zip(*read_pairs(source, target), strict=True)
     translator = load(model, engine, fast=fast)
-    translations = translator.translate_lines(sources, beam_size=beam, alpha=alpha)
+    translations = translator.translate_lines(
+        sources,
+        from_language=from_language,
+        to_language=to_language,
+        beam_size=beam,
+        alpha=alpha,
+    )
     texts, written = tee(map(str, translations))
     if output:
-        write_lines(output, written, [model, source, *([target] if target else [])])
+        write_lines(output, written, [model_path(model), source, *([target] if target else [])])
     say_scores(Console(), evaluate(list(texts), references, tokenize=tokenize))
 
 
@@ -359,6 +399,12 @@ def pack(
     with_examples: Annotated[
         bool, typer.Option("--with-examples", help="Keep the sentences that the card shows.")
     ] = False,
+    small: Annotated[
+        bool,
+        typer.Option(
+            "--small", help="Round weights: int8 for translating, float16 for all else, both kept."
+        ),
+    ] = False,
 ) -> None:
     """Write a model into one file to give away: all that translating needs, and none of your text.
 
@@ -373,7 +419,11 @@ def pack(
     from heedful.storage.folder import ModelFolder
 
     folder, console = ModelFolder(model), Console()
-    packed = run(folder, output, with_weights=with_weights, with_examples=with_examples)
+    if small:
+        _require_train_extra()
+    packed = run(
+        folder, output, with_weights=with_weights, with_examples=with_examples, small=small
+    )
     name = escape(str(packed.path))
     say(
         console,
@@ -389,7 +439,7 @@ def pack(
 
 
 @app.command()
-def info(model: ModelArgument) -> None:
+def info(model: AnyModelArgument = None) -> None:
     """Tell what a model folder or a packed one holds, what it is worth, and whether it is whole.
 
     heedful info model/
@@ -399,9 +449,10 @@ def info(model: ModelArgument) -> None:
     from heedful.cli.info import info_table, tell_worth
     from heedful.runs.pack import opened
     from heedful.storage.checksums import compare
+    from heedful.storage.shipped import model_path
 
     console = Console()
-    with opened(model) as folder:
+    with opened(model_path(model)) as folder:
         config, comparison = folder.config(), compare(folder)
         tell_worth(folder, console)
         console.print(info_table(config, folder.provenance(), comparison))
@@ -409,20 +460,46 @@ def info(model: ModelArgument) -> None:
 
 
 @app.command()
+def models() -> None:
+    """List the models that come with heedful.
+
+    heedful models
+    """
+    from heedful.cli.info import models_table
+    from heedful.storage.shipped import shipped_models
+
+    Console().print(models_table(shipped_models()))
+
+
+@app.command()
 def explain(
-    model: ModelArgument,
-    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
-    text: Annotated[str, typer.Argument(help="Text that the page begins with.")] = "",
-    open: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    model: AnyModelArgument = None,
+    text: Annotated[str, typer.Argument(help="A sentence; a page begins with it.")] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Write this page (.html), picture (.svg) or data (.json).")
+    ] = None,
+    translation: Annotated[
+        str | None, typer.Option(help="Read this translation instead of the model's own.")
+    ] = None,
+    to_language: ToOption = "",
+    open: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
-    """Write a model into a page: one HTML file that translates in any browser, offline.
+    """Look inside: print how a sentence is translated, or write the model into a page.
+
+    A page is one HTML file that translates in any browser, offline, and shows every step of it.
+
+    heedful explain model/ "Good morning!"
 
     heedful explain model/ "Good morning!" --out page.html --open
     """
-    from heedful.cli.explain import write_and_open
+    from heedful.cli.explain import explain_text
     from heedful.storage.folder import ModelFolder
+    from heedful.storage.shipped import model_and_texts
 
-    write_and_open(ModelFolder(model), text, out, is_opened=open)
+    folder, texts = model_and_texts([*([str(model)] if model else []), *([text] if text else [])])
+    explain_text(
+        ModelFolder(folder), " ".join(texts), out, translation, to_language, is_opened=open
+    )
 
 
 @app.command()
@@ -480,6 +557,112 @@ def paper(
 
 
 @app.command()
+def serve(
+    models: Annotated[
+        list[Path] | None, typer.Argument(metavar="MODEL...", help="Model folders to serve.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; 0.0.0.0 is everywhere.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes one that is free.")] = 5000,
+    keys: Annotated[
+        Path | None, typer.Option(help="Serve those alone who have a key of this file.")
+    ] = None,
+    from_language: Annotated[
+        str, typer.Option("--from", help="The source's language, if the model does not say it.")
+    ] = "",
+    to_language: Annotated[str, typer.Option("--to", help="The target's language.")] = "",
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A web site whose pages may ask, such as https://a.b")
+    ] = None,
+    proxy_headers: Annotated[
+        bool, typer.Option("--proxy-headers", help="Believe a proxy before it who is asking.")
+    ] = False,
+    characters: Annotated[int, typer.Option(help="Characters of a request, at most.")] = 100_000,
+    batch: Annotated[int, typer.Option(help="Texts of a request, at most.")] = 1_000,
+    alternatives: Annotated[int, typer.Option(help="Alternatives of a text, at most.")] = 10,
+    beam: Annotated[int, typer.Option(help="Hypotheses kept at every step, at most.")] = 16,
+    seconds: Annotated[int, typer.Option(help="A request may take so long.")] = 60,
+    file: Annotated[int, typer.Option(help="Bytes of a file, at most.")] = 20_000_000,
+    waiting: Annotated[
+        int, typer.Option(help="Characters that may wait; who comes then is told when to come.")
+    ] = 500_000,
+    cache: Annotated[
+        int, typer.Option(help="Sentences whose translation is remembered; 0 is none.")
+    ] = 10_000,
+) -> None:
+    """Translate for others over HTTP, for clients of LibreTranslate and DeepL and our own.
+
+    Without a model it serves the one that comes with heedful.
+
+    heedful serve en-de/ de-en/
+
+    curl http://127.0.0.1:5000/translate -d q="Good morning!" -d source=en -d target=de
+    """
+    from heedful.cli.serve import serve as run
+    from heedful.server.limits import Limits
+    from heedful.server.place import Place
+
+    limits = Limits(
+        characters=characters,
+        batch=batch,
+        alternatives=alternatives,
+        beam=beam,
+        seconds=seconds,
+        file=file,
+        waiting=waiting,
+        cache=cache,
+    )
+    place = Place(
+        host=host, port=port, allow_origins=tuple(allow_origin or ()), proxy_headers=proxy_headers
+    )
+    run(models or [], limits, place, keys, (from_language, to_language))
+
+
+keys_app = typer.Typer(help="Keys of those who may use a server.", no_args_is_help=True)
+app.add_typer(keys_app, name="keys")
+KeysArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file of keys.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+
+
+@keys_app.command("add")
+def keys_add(
+    file: KeysArgument,
+    name: NameArgument,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="Requests in a minute, at most.")
+    ] = None,
+    characters_per_day: Annotated[
+        int | None, typer.Option(help="Characters in a day, at most.")
+    ] = None,
+) -> None:
+    """Make a key, and show it this once; the file holds what it hashes to.
+
+    heedful keys add keys.json anna --characters-per-day 100000
+    """
+    from heedful.server.keys import KeyFile
+
+    limits = {"requests_per_minute": requests_per_minute, "characters_per_day": characters_per_day}
+    print(KeyFile(file).add(name, **limits))
+
+
+@keys_app.command("list")
+def keys_list(file: KeysArgument) -> None:
+    """List whose keys there are, and what each may use."""
+    from heedful.cli.serve import show_keys
+
+    show_keys(file, Console())
+
+
+@keys_app.command("remove")
+def keys_remove(file: KeysArgument, name: NameArgument) -> None:
+    """Remove a key; a server that is running heeds it at once."""
+    from heedful.server.keys import KeyFile
+
+    KeyFile(file).remove(name)
+
+
+@app.command()
 def demo(
     locale: Annotated[
         str, typer.Option(help="Translate from English to this: fr, de, ja, pt_BR, ...")
@@ -507,6 +690,20 @@ def _refuse_unnamed(files: Sequence[str]) -> None:
             f"'{files[0]}' is given without saying what it is; type: "
             f"heedful train {shlex.join(named)}" + " ..." * (len(files) > 2)
         )
+
+
+def _language_and_model(given: Sequence[str]) -> tuple[str, str]:
+    """Tell which of what --from was given is a language, and which a model to go on from."""
+    from heedful.data.languages import is_code
+    from heedful.storage.shipped import shipped_models
+
+    models = [it for it in given if not is_code(it) or Path(it).is_dir() or it in shipped_models()]
+    languages = [it for it in given if it not in models]
+    if len(models) > 1 or len(languages) > 1:
+        raise ConfigError(
+            f"--from takes one language and one model to go on from, got {', '.join(given)}"
+        )
+    return "".join(languages), "".join(models)
 
 
 def _require_train_extra() -> None:

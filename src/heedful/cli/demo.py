@@ -19,11 +19,19 @@ from heedful.runs.doctor import attend
 from heedful.runs.recipe import load_recipe
 from heedful.runs.train import train_model
 from heedful.storage.folder import ModelFolder
+from heedful.storage.shipped import USUAL, shipped_models
 from heedful.storage.writing import folder_written_whole, make_folder
 from heedful.translation.translator import Translator, load
 
 RECIPE = "demo"
 _SHOWN = 8
+_EVERYDAY = (
+    ("Where is the station?", "fr"),
+    ("je suis étudiant", "en"),
+    ("Ich habe keine Zeit.", "en"),
+    ("Me gusta leer.", "de"),
+    ("How much does it cost?", "es"),
+)
 _MAP_CHARACTERS = 20  # enough to look at, and few enough to fit a narrow terminal
 
 
@@ -44,6 +52,7 @@ def run_demo(out: Path, locale: str, console: Console) -> None:
     _score(translator, corpus.test, console)
     _translate_some(translator, corpus.test, console)
     _look_inside(load(model, engine="pytorch"), corpus.test, console)
+    _show_shipped(console)
     _say_what_next(finished.folder, console)
 
 
@@ -84,6 +93,21 @@ def _look_inside(translator: Translator, test: Sequence[Pair], console: Console)
     attention = source_attention(translator.engine.model, translator.tokenizer, source, target)
     console.rule(escape(f"Where it looked: {source} -> {target}"), align="left")
     console.print(attention_table(attention))
+
+
+def _show_shipped(console: Console) -> None:
+    """Translate a few sentences with the model that comes with heedful, if one does."""
+    if USUAL not in shipped_models():
+        return
+    console.rule("And the model that comes with heedful, on everyday sentences", align="left")
+    translator = load()
+    for text, to_language in _EVERYDAY:
+        translation = translator.translate(text, to_language=to_language)
+        way = f"{translation.direction.from_language} to {to_language}"
+        say(
+            console,
+            f"  {escape(text)}  [dim]->[/dim]  {escape(str(translation))}  [dim]{way}[/dim]",
+        )
 
 
 def _has_digit(pair: Pair) -> bool:

@@ -21,6 +21,10 @@ from heedful.translation.files import translate_file, write_lines
 from heedful.translation.options import USUAL, Options
 from heedful.translation.translator import Translation, Translator, load
 
+ARCHIVES = (".docx", ".odt", ".pptx", ".odp", ".epub")
+DOCUMENTS = (*ARCHIVES, ".md", ".srt", ".vtt", ".html", ".htm", ".xhtml", ".po")
+"""What is not read line by line; the room of documents takes longer to load than a sentence."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
@@ -47,12 +51,33 @@ class Task:
             raise ConfigError("--resume needs --input and --output, both of them files")
         refuse_other("format", self.format, FORMATS)
         has_many = self.options.n_best > 1
+        if self.document and (self.resume or self.format != "text" or has_many):
+            raise ConfigError(
+                "a document is written whole: it goes without --resume, --format and --n-best"
+            )
+        self._refuse_half_a_document()
         if self.interactive and (self.output or self.format != "text" or has_many):
             raise ConfigError("--interactive goes without --output, --format and --n-best")
         if self.format == "tsv" and has_many:
             raise ConfigError(
                 "--format tsv has a row for each line; for --n-best take jsonl or text"
             )
+
+    def _refuse_half_a_document(self) -> None:
+        """Refuse to read lines from what has none, or to write lines that pass for a document."""
+        for path, option in (self.input, "--input"), (self.output, "--output"):
+            if path and path.suffix.lower() in ARCHIVES and not self.document:
+                raise ConfigError(
+                    f"{option} {path}: give a file of its kind by --input and one by --output"
+                )
+
+    @property
+    def document(self) -> tuple[Path, Path] | None:
+        """What is read and written, if it is a document that is more than lines of text."""
+        kind = self.input.suffix.lower() if self.input else ""
+        if not (self.input and self.output and kind in DOCUMENTS and self.input.is_file()):
+            return None
+        return (self.input, self.output) if self.output.suffix.lower() == kind else None
 
     @property
     def files(self) -> tuple[Path, Path] | None:
@@ -77,7 +102,14 @@ def translate(task: Task) -> None:
     def translated(lines: Iterable[str | None]) -> Iterator[str]:
         return _written(translator.translate_lines(lines, options), task, flagged)
 
-    if task.interactive:
+    if task.document:
+        from heedful.cli.document import translate_document
+
+        def translate_texts(texts: Iterable[str]) -> Iterator[Translation]:
+            return translator.translate_lines(texts, options)
+
+        translate_document(*task.document, translate_texts, task.read_with)
+    elif task.interactive:
         _converse(translator, options)
     elif task.files:
         read = partial(read_any_lines, replace_invalid=task.replace_invalid)

@@ -27,7 +27,12 @@ def language_of_file(name: str) -> str:
     return code[0] if code and code[1] in _TWO_LETTERS.split() else ""
 
 
+def is_code(text: str) -> bool:
+    """Whether a text is spelt as the code of a language."""
+    return bool(_CODE.fullmatch(text))
+
+
 def refuse_no_code(code: str) -> None:
     """Refuse what is stated as a language and is no code of one."""
-    if code and not _CODE.fullmatch(code):
+    if code and not is_code(code):
         raise ConfigError(f"'{code}' is no code of a language; write it as in en, fr or pt-BR")

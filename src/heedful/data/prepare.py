@@ -1,11 +1,11 @@
 """From files to a corpus ready to train on: cleaned text, a vocabulary, memory-mapped ids."""
 
 import hashlib
-import heapq
 import json
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,69 +15,22 @@ from heedful.data.corpus import (
     CleaningReport,
     Pair,
     clean_pairs,
-    read_pairs,
     text_digest,
 )
-from heedful.data.languages import language_of_file, refuse_no_code
+from heedful.data.files import DataConfig, directions_of
+from heedful.data.forms import FormsConfig, as_typed, casing_of
 from heedful.data.pair_ids import PairIds, write_pair_ids
-from heedful.errors import ConfigError, CorpusError, ModelFolderError
+from heedful.data.parent import checksum_of, learned_directions
+from heedful.data.several import write_text
+from heedful.data.tsv import Row, read_rows, write_rows, write_rows_whole
+from heedful.errors import CorpusError, ModelFolderError
+from heedful.storage.folder import ModelFolder
+from heedful.storage.languages import Direction
 from heedful.storage.outputs import refuse_foreign
-from heedful.storage.writing import file_written_whole, folder_written_whole
+from heedful.storage.writing import folder_written_whole
+from heedful.text.language_table import learn_languages
 from heedful.text.lines import refuse_no_text
 from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
-
-_MOST_HELD_OUT = 500
-_HELD_OUT_SHARE = 20  # one in so many pairs, of a corpus too small to spare 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataConfig:
-    """Where the text is. Without a target, the source is a TSV that holds both."""
-
-    source: str = ""
-    """The sentences to translate from, one per line, plain or .gz."""
-
-    target: str = ""
-    """Their translations, line by line."""
-
-    valid_source: str = ""
-    """Sentences to validate on; without them some of the training pairs are held out."""
-
-    valid_target: str = ""
-    """Their translations."""
-
-    from_language: str = ""
-    """The code of the source's language, such as en; else it is guessed from names like x.en."""
-
-    to_language: str = ""
-    """The code of the target's."""
-
-    def __post_init__(self) -> None:
-        for code in (self.from_language, self.to_language):
-            refuse_no_code(code)
-        if not self.source:
-            raise ConfigError("source is missing; give --source, a text file or a TSV of pairs")
-        if self.valid_target and not self.valid_source:
-            raise ConfigError("valid_target is given without valid_source; name both")
-        for path in self.files:
-            try:
-                str(path).encode()
-            except UnicodeEncodeError:
-                raise ConfigError(f"{str(path)!r}: its name is not UTF-8; rename it") from None
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        """From which language and to which, as far as it is said or the names of files tell."""
-        return (
-            self.from_language or language_of_file(self.source),
-            self.to_language or language_of_file(self.target),
-        )
-
-    @property
-    def files(self) -> list[Path]:
-        """Every file that is named, in a fixed order."""
-        names = (self.source, self.target, self.valid_source, self.valid_target)
-        return [Path(name) for name in names if name]
 
 
 @dataclass(frozen=True)
@@ -104,16 +57,26 @@ class PreparedCorpus:
     @property
     def num_train_bytes(self) -> int:
         """The size of the training text, tabs and line ends aside."""
-        return (self.folder / "train.tsv").stat().st_size - 2 * len(self.train)
+        rows = read_rows(self.folder / "train.tsv")
+        return sum(len(text.encode()) for row in rows for text in row[:2])
+
+    @property
+    def directions(self) -> list[Direction]:
+        """From which languages to which it translates."""
+        return [Direction.of(*way) for way in self.about["directions"]]
+
+    def valid_rows(self) -> list[Row]:
+        """Return the validation pairs as text, with their directions where there are several."""
+        return list(read_rows(self.folder / "valid.tsv"))
 
     def valid_pairs(self) -> list[Pair]:
         """Return the validation pairs as text."""
-        return list(_read_tsv(self.folder / "valid.tsv"))
+        return [(row.source, row.target) for row in self.valid_rows()]
 
     def num_valid_trained_on(self) -> int:
         """Count the validation pairs that are training pairs as well."""
-        valid = set(self.valid_pairs())
-        return len({pair for pair in _read_tsv(self.folder / "train.tsv") if pair in valid})
+        valid = set(self.valid_rows())
+        return len({row for row in read_rows(self.folder / "train.tsv") if row in valid})
 
     @property
     def about(self) -> dict[str, Any]:
@@ -128,9 +91,19 @@ class PreparedCorpus:
         return document
 
     @property
+    def languages_file(self) -> Path:
+        """By what to tell the languages, if there are several."""
+        return self.folder / "languages.json"
+
+    @property
     def is_taught(self) -> bool:
         """Whether teachers have added to the training pairs."""
         return (self.folder / "corpus.json").exists() and "taught" in self.about["made_from"]
+
+    @property
+    def has_parent(self) -> bool:
+        """Whether its vocabulary is that of a model that is gone on from."""
+        return "parent" in self.about["made_from"]["settings"]
 
     @property
     def report(self) -> CleaningReport:
@@ -144,44 +117,101 @@ class PreparedCorpus:
         return cleaning and CleaningReport(**cleaning)
 
 
-def prepare(
-    folder: Path,
-    data: DataConfig,
-    cleaning: CleaningConfig,
-    tokenizer: TokenizerConfig,
-    readable_bytes: int | float = math.inf,
-    taught: Path | None = None,
-) -> PreparedCorpus:
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """How text becomes a corpus."""
+
+    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    forms: FormsConfig = field(default_factory=FormsConfig)
+    readable_bytes: int | float = math.inf
+    """A vocabulary that is chosen by the corpus is chosen for no more text than that."""
+    taught: Path | None = None
+    """A TSV of pairs to train on in place of those of the files; they do not change how large a
+    vocabulary is chosen."""
+    parent: ModelFolder | None = None
+    """A model that is gone on from: its vocabulary stays."""
+    old: Path | None = None
+    """A TSV of pairs that it shall not forget, to train on as well."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that what is prepared depends on, beside files and teachers."""
+        of_all: dict[str, Any] = {
+            name: asdict(getattr(self, name)) for name in ("cleaning", "tokenizer", "forms")
+        }
+        if self.parent:
+            of_all["parent"] = checksum_of(self.parent)
+            of_all["old"] = _describe_file(self.old) if self.old else {}
+        return of_all
+
+    def directions(self, data: tuple[DataConfig, ...]) -> list[Direction]:
+        """Return what is learned from some corpora."""
+        return learned_directions(self.parent, data) if self.parent else directions_of(data)
+
+    def has_tags(self, directions: Sequence[Direction]) -> bool:
+        """Whether the model is told which language to write."""
+        return bool(self.parent.tokenizer().tags) if self.parent else len(directions) > 1
+
+
+def prepare(folder: Path, data: tuple[DataConfig, ...], how: Preparation) -> PreparedCorpus:
     """Prepare a corpus in `folder`, or take the one there, which must come from the same files.
 
     One that was prepared in another way, for a run that never began, is prepared anew.
-
-    The pairs of `taught`, a TSV, are trained on in place of those of the files, if it is given;
-    they do not change how large a vocabulary is chosen.
-    A vocabulary that is chosen by the corpus is chosen for no more text than `readable_bytes`.
     The folder appears when all of it is written: an interrupted try leaves nothing to trip over.
     """
-    for path in data.files:
+    directions = how.directions(data)
+    files = [path for each in data for path in each.files]
+    for path in files:
         refuse_no_text(path)
     refuse_foreign(folder)
-    settings = {"cleaning": asdict(cleaning), "tokenizer": asdict(tokenizer)}
-    made_from = {"files": [_describe_file(path) for path in data.files], "settings": settings}
+    made_from = {"files": [_describe_file(path) for path in files], "settings": how.settings}
     if (folder / "corpus.json").exists():
         _refuse_other_files(folder, made_from)
-        if _is_prepared_so(PreparedCorpus(folder), settings, bool(taught)):
+        if _is_prepared_so(PreparedCorpus(folder), how.settings, bool(how.taught)):
             return PreparedCorpus(folder)
+    is_tagged = how.has_tags(directions)
     with folder_written_whole(folder) as partial:
-        report, valid_report = _write_text(partial, data, cleaning)
-        if taught:
-            made_from["taught"] = _describe_file(taught)
-            readable_bytes = min(readable_bytes, (partial / "train.tsv").stat().st_size)
-            _write_taught(partial, taught, cleaning)
-        _write_ids(partial, _vocabulary(partial, tokenizer, readable_bytes))
-        about = {"made_from": made_from, "cleaning": asdict(report)}
+        report, valid_report = write_text(partial, data, how.cleaning, is_tagged=is_tagged)
+        if how.taught:
+            made_from["taught"] = _describe_file(how.taught)
+        if how.parent:
+            _follow(how.parent, partial, how)
+            directions = how.parent.provenance().data.directions or directions
+        else:
+            tags = [way.to_language for way in directions] if is_tagged else []
+            _begin(partial, how, tags)
+        ways = [(way.from_language, way.to_language) for way in directions]
+        about = {"made_from": made_from, "directions": ways, "cleaning": asdict(report)}
         if valid_report:
             about["valid_cleaning"] = asdict(valid_report)
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
     return PreparedCorpus(folder)
+
+
+def _begin(folder: Path, how: Preparation, tags: Sequence[str]) -> None:
+    """Cut the text into pieces of a vocabulary of its own."""
+    readable_bytes = how.readable_bytes
+    if how.taught:
+        readable_bytes = min(readable_bytes, (folder / "train.tsv").stat().st_size)
+        _write_taught(folder, how.taught, how.cleaning)
+    if how.forms.share:
+        _write_as_typed(folder, how.forms)
+    _write_ids(folder, _vocabulary(folder, how.tokenizer, readable_bytes, tags))
+    if tags:
+        write_languages(PreparedCorpus(folder))
+
+
+def _follow(parent: ModelFolder, folder: Path, how: Preparation) -> None:
+    """Cut the text into the pieces that a model knows, beside text that it knows."""
+    if how.forms.share:
+        _write_as_typed(folder, how.forms)
+    if how.old:
+        with (folder / "train.tsv").open("ab") as file, how.old.open("rb") as old:
+            shutil.copyfileobj(old, file)
+    _write_ids(folder, parent.tokenizer())
+    if parent.languages_file.exists():
+        shutil.copyfile(parent.languages_file, PreparedCorpus(folder).languages_file)
 
 
 def _refuse_other_files(folder: Path, made_from: dict[str, Any]) -> None:
@@ -199,35 +229,11 @@ def _is_prepared_so(corpus: PreparedCorpus, settings: dict[str, Any], is_taught:
     return corpus.is_taught == is_taught and corpus.about["made_from"]["settings"] == settings
 
 
-def _write_text(
-    folder: Path, data: DataConfig, cleaning: CleaningConfig
-) -> tuple[CleaningReport, CleaningReport | None]:
-    report, valid_report = CleaningReport(), None
-    pairs = clean_pairs(read_pairs(*_paths(data.source, data.target)), cleaning, report)
-    if data.valid_source:
-        valid_report = CleaningReport()
-        valid = read_pairs(*_paths(data.valid_source, data.valid_target))
-        _write_tsv(folder / "valid.tsv", clean_pairs(valid, cleaning, valid_report))
-        if not valid_report.kept:
-            raise CorpusError(
-                f"{data.valid_source}: {valid_report}; nothing is left to validate on"
-            )
-        _write_tsv(folder / "train.tsv", pairs)
-    else:
-        _write_tsv(folder / "all.tsv", pairs)
-        _hold_out(folder)
-    if not (folder / "train.tsv").stat().st_size or not (folder / "valid.tsv").stat().st_size:
-        raise CorpusError(
-            f"{data.source}: {report}; training needs at least two pairs with different sources"
-        )
-    return report, valid_report
-
-
 def _write_taught(folder: Path, taught: Path, cleaning: CleaningConfig) -> None:
     """Take the training pairs from a TSV of teachers, but none with a source to validate on."""
-    held_out = {text_digest(source) for source, _ in _read_tsv(folder / "valid.tsv")}
-    pairs = (pair for pair in _read_tsv(taught) if text_digest(pair[0]) not in held_out)
-    _write_tsv(folder / "train.tsv", clean_pairs(pairs, cleaning, CleaningReport()))
+    held_out = {text_digest(row.source) for row in read_rows(folder / "valid.tsv")}
+    pairs = (row[:2] for row in read_rows(taught) if text_digest(row.source) not in held_out)
+    write_rows(folder / "train.tsv", clean_pairs(pairs, cleaning, CleaningReport()))
     if not (folder / "train.tsv").stat().st_size:
         raise CorpusError(
             f"{taught}: every source is one to validate on, so nothing is left to train on; "
@@ -238,68 +244,60 @@ def _write_taught(folder: Path, taught: Path, cleaning: CleaningConfig) -> None:
 def write_exchanged(corpus: PreparedCorpus, folder: Path) -> DataConfig:
     """Write the pairs of a corpus with their sides exchanged, held-out ones apart."""
     for split in ("train.tsv", "valid.tsv"):
-        pairs = _read_tsv(corpus.folder / split)
-        _write_whole_tsv(folder / split, ((target, source) for source, target in pairs))
+        rows = read_rows(corpus.folder / split)
+        write_rows_whole(folder / split, (row.exchanged() for row in rows))
     return DataConfig(source=str(folder / "train.tsv"), valid_source=str(folder / "valid.tsv"))
 
 
-def _hold_out(folder: Path) -> None:
-    """Split `all.tsv` by source sentence, so that no validation source is trained on."""
-
-    def digests() -> Iterator[int]:
-        return (text_digest(source) for source, _ in _read_tsv(folder / "all.tsv"))
-
-    wanted = min(_MOST_HELD_OUT, -(-sum(1 for _ in digests()) // _HELD_OUT_SHARE))
-    limit = max(heapq.nsmallest(wanted, digests()), default=0)
-    for name, is_valid in (("valid.tsv", True), ("train.tsv", False)):
-        pairs = _read_tsv(folder / "all.tsv")
-        _write_tsv(
-            folder / name, (pair for pair in pairs if (text_digest(pair[0]) <= limit) == is_valid)
-        )
-    (folder / "all.tsv").unlink()
+def _write_as_typed(folder: Path, forms: FormsConfig) -> None:
+    """Write some of the training pairs as people type them."""
+    tidy = (folder / "train.tsv").rename(folder / "tidy.tsv")
+    write_rows(folder / "train.tsv", as_typed(read_rows(tidy), forms, casing_of(read_rows(tidy))))
+    tidy.unlink()
 
 
-def _vocabulary(folder: Path, config: TokenizerConfig, readable_bytes: int | float) -> Tokenizer:
+def _vocabulary(
+    folder: Path, config: TokenizerConfig, readable_bytes: int | float, tags: Sequence[str]
+) -> Tokenizer:
     def texts() -> Iterator[str]:
-        for pair in _read_tsv(folder / "train.tsv"):
-            yield from pair
+        for source, target, _ in read_rows(folder / "train.tsv"):
+            yield source
+            yield target
 
-    return train_tokenizer(texts, config, readable_bytes)
+    return train_tokenizer(texts, config, readable_bytes, tags)
 
 
 def _write_ids(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "tokenizer.model").write_bytes(tokenizer.model)
     for split in ("train", "valid"):
-        ids = (
-            (tokenizer.encode(source), tokenizer.encode(target))
-            for source, target in _read_tsv(folder / f"{split}.tsv")
-        )
+        rows = read_rows(folder / f"{split}.tsv")
+        ids = ((_source_ids(tokenizer, row), tokenizer.encode(row.target)) for row in rows)
         write_pair_ids(folder / split, ids, tokenizer.vocab_size)
 
 
-def _write_whole_tsv(path: Path, pairs: Iterable[Pair]) -> None:
-    with file_written_whole(path) as file:
-        file.writelines(_tsv(pairs))
+def _source_ids(tokenizer: Tokenizer, row: Row) -> list[int]:
+    """Cut a source into pieces, after the tag of the language to translate it to."""
+    ids = tokenizer.encode(row.source)
+    return [tokenizer.tags[row.direction.to_language], *ids] if row.direction else ids
 
 
-def _write_tsv(path: Path, pairs: Iterable[Pair]) -> None:
-    with path.open("wb") as file:
-        file.writelines(_tsv(pairs))
+def write_languages(corpus: PreparedCorpus) -> None:
+    """Learn by what to tell the languages of a corpus."""
+    rows = corpus.valid_rows()
+    judged = [(row.direction.to_language, row.target) for row in rows if row.direction]
+    judged += [(row.direction.from_language, row.source) for row in rows if row.direction]
+    texts = {code: _texts_in(code, corpus.folder / "train.tsv") for code, _ in judged}
+    table = json.dumps(asdict(learn_languages(texts, judged)), ensure_ascii=False)
+    corpus.languages_file.write_text(f"{table}\n", encoding="utf-8", newline="\n")
 
 
-def _tsv(pairs: Iterable[Pair]) -> Iterator[bytes]:
-    return (f"{source}\t{target}\n".encode() for source, target in pairs)
-
-
-def _read_tsv(path: Path) -> Iterator[Pair]:
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            source, target = line.rstrip("\n").split("\t")
-            yield source, target
-
-
-def _paths(source: str, target: str) -> tuple[Path, Path | None]:
-    return Path(source), Path(target) if target else None
+def _texts_in(language: str, path: Path) -> Iterator[str]:
+    """Read what there is in a language."""
+    for row in read_rows(path):
+        if row.direction and row.direction.from_language == language:
+            yield row.source
+        elif row.direction and row.direction.to_language == language:
+            yield row.target
 
 
 def _describe_file(path: Path) -> dict[str, Any]:

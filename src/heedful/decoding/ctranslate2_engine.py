@@ -97,7 +97,7 @@ class CTranslate2Engine:
         self._ids = {piece: id for id, piece in enumerate(self._pieces)}
         self.most_pieces = most_pieces(config)
         self._shift = folder.alignment_head(config).shift
-        self._folder, self._is_fast = folder, fast
+        self.folder, self._is_fast = folder, fast
         self._compute_type = "float32" if exact else _rounded()
         self._translator = self._load(_num_cores())
         self._process = os.getpid()
@@ -200,7 +200,7 @@ class CTranslate2Engine:
         """Refuse to wait for threads that a fork has left behind, for they never answer."""
         if os.getpid() != self._process:
             raise ForkError(
-                f"{self._folder.path}: loaded by process {self._process} and used in its fork "
+                f"{self.folder.path}: loaded by process {self._process} and used in its fork "
                 f"{os.getpid()}, which has none of its threads; call heedful.load in the fork, "
                 "or start processes by 'spawn'"
             )
@@ -217,7 +217,7 @@ class CTranslate2Engine:
         with ThreadPoolExecutor(1) as pool:
             loading = pool.submit(
                 ctranslate2.Translator,
-                str(self._folder.ctranslate2),
+                str(self.folder.ctranslate2),
                 compute_type=self._compute_type,
                 inter_threads=workers,
                 intra_threads=1,
@@ -225,7 +225,7 @@ class CTranslate2Engine:
         try:
             return loading.result()
         except (RuntimeError, ValueError, LookupError, MemoryError) as error:
-            raise _damaged(self._folder, error) from error
+            raise _damaged(self.folder, error) from error
 
     def _search(
         self,

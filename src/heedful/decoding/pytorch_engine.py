@@ -37,8 +37,14 @@ BATCH_TOKENS = 4_096  # source pieces translated at once, padding and beams incl
 class PyTorchEngine:
     """Translates ids to ids with a Transformer in memory."""
 
-    def __init__(self, model: Transformer, alignment_head: AlignmentHead | None = None) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        alignment_head: AlignmentHead | None = None,
+        folder: ModelFolder | None = None,
+    ) -> None:
         self.model = model
+        self.folder = folder
         self.alignment_head = alignment_head or usual_head(model.config)
         self._one_at_a_time = Lock()  # each search takes all cores
 
@@ -46,7 +52,7 @@ class PyTorchEngine:
     def load(cls, folder: ModelFolder) -> "PyTorchEngine":
         """Read the weights of a model folder."""
         model = load_model(folder)
-        return cls(model, folder.alignment_head(model.config))
+        return cls(model, folder.alignment_head(model.config), folder)
 
     def search(
         self,

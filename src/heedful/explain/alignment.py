@@ -33,10 +33,14 @@ def choose_alignment_head(
         return usual_head(model.config)
     config = model.config
     agreed, num_words = np.zeros((config.num_layers, config.num_heads + 1, 2)), 0
-    wanted = align_pieces(learned, tokenizer.vocab_size)
-    for (source, target), statistics in islice(zip(learned, wanted, strict=True), len(judged)):
-        words = [word_pieces(tokenizer.spell(side)) for side in (source, target)]
-        links = links_of_heads(all_attention(model, source, target), *words)
+    bare = [(tokenizer.without_tag(source), target) for source, target in learned]
+    wanted = align_pieces(bare, tokenizer.vocab_size)
+    for (source, target), sides, statistics in islice(
+        zip(learned, bare, wanted, strict=True), len(judged)
+    ):
+        words = [word_pieces(tokenizer.spell(side)) for side in sides]
+        attention = all_attention(model, source, target)[..., -len(sides[0]) :]
+        links = links_of_heads(attention, *words)
         agreed += (links == best_links(statistics, *words)).sum(axis=-1)
         num_words += len(words[1].words)
     layer, head, shift = np.unravel_index(np.argmax(agreed), agreed.shape)

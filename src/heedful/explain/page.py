@@ -14,7 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from heedful import __version__
-from heedful.errors import ModelFolderError, printable
+from heedful.errors import ConfigError, ModelFolderError, near_miss, printable
 from heedful.explain.page_weights import pack_weights
 from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
@@ -31,12 +31,12 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
 
 
-def write_page(path: Path, folder: ModelFolder, text: str = "") -> Path:
+def write_page(path: Path, folder: ModelFolder, text: str = "", to_language: str = "") -> Path:
     """Write the page of a model, which begins with a text; refuse to replace what is not ours."""
     real = real_output(path, [folder.path])  # refused before the work, not after
     if real.is_file() and not _is_page(real):
         raise not_ours(path)
-    write_lines(path, [page(folder, text)], [folder.path])
+    write_lines(path, [page(folder, text, to_language)], [folder.path])
     return path
 
 
@@ -48,9 +48,9 @@ def _is_page(path: Path) -> bool:
         return False
 
 
-def page(folder: ModelFolder, text: str = "") -> str:
+def page(folder: ModelFolder, text: str = "", to_language: str = "") -> str:
     """Return the page of a model as HTML."""
-    data, weights = page_data(folder, text)
+    data, weights = page_data(folder, text, to_language)
     program, style = joined_program(), page_style()
     return f"""{_BEGINNING}<head>
 <meta charset="utf-8">
@@ -68,7 +68,9 @@ def page(folder: ModelFolder, text: str = "") -> str:
 </html>"""
 
 
-def page_data(folder: ModelFolder, text: str = "") -> tuple[dict[str, object], bytes]:
+def page_data(
+    folder: ModelFolder, text: str = "", to_language: str = ""
+) -> tuple[dict[str, object], bytes]:
     """Return what the page knows of its model (`PageData` in translator.js), and the weights."""
     config, tokenizer, provenance = folder.config(), folder.tokenizer(), folder.provenance()
     if tokenizer.vocab_size != config.vocab_size:
@@ -84,6 +86,7 @@ def page_data(folder: ModelFolder, text: str = "") -> tuple[dict[str, object], b
         "name": printable(folder.path.resolve().name),
         "version": __version__,
         "text": text,
+        "texts": _texts(),
         "config": _sizes(config),
         "vocabulary": vocabulary._asdict(),
         "places": [place._asdict() for place in places],
@@ -94,6 +97,7 @@ def page_data(folder: ModelFolder, text: str = "") -> tuple[dict[str, object], b
             "to": provenance.data.to_language,
         },
         "targets": _targets(vocabulary),
+        "target": _target(vocabulary, to_language),
         "facts": _facts(provenance),
     }
     return data, weights
@@ -142,6 +146,16 @@ def module_source(name: str) -> str:
     return _sources().joinpath(name).read_text(encoding="utf-8")
 
 
+def _texts() -> dict[str, object]:
+    """Return what the page says in other languages, each from a file named after it."""
+    found = _sources().joinpath("texts").iterdir()
+    return {
+        it.name.removesuffix(".json"): json.loads(it.read_text(encoding="utf-8"))
+        for it in sorted(found, key=lambda it: it.name)
+        if it.name.endswith(".json")
+    }
+
+
 def _sources() -> Traversable:
     return files("heedful.explain").joinpath("page")
 
@@ -182,6 +196,14 @@ def _targets(vocabulary: Vocabulary) -> list[dict[str, object]]:
     return [
         {"code": tag[1], "ids": [id]} for tag, id in found if tag and vocabulary.kinds[id] == "c"
     ]
+
+
+def _target(vocabulary: Vocabulary, wish: str) -> str:
+    """Refuse a language that the model cannot be told to write."""
+    codes = [str(target["code"]) for target in _targets(vocabulary)]
+    if wish and codes and wish not in codes:
+        raise ConfigError(f"this model does not translate to '{wish}'; {near_miss(wish, codes)}")
+    return wish
 
 
 def _facts(provenance: Provenance) -> dict[str, object]:

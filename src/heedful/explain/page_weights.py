@@ -37,7 +37,7 @@ def pack_weights(folder: ModelFolder, config: ModelConfig) -> tuple[list[Place],
     bits = bits_of_weights(shapes.values())
     places: list[Place] = []
     packed = bytearray()
-    for name, tensor in _read(folder, shapes).items():
+    for name, tensor in read_weights(folder, config).items():
         is_vector = shapes[name][0] == 1
         place = Place(name, *shapes[name], _MOST if is_vector else bits, start=len(packed))
         places.append(place)
@@ -85,11 +85,9 @@ def _norm(name: str, width: int) -> dict[str, tuple[int, int]]:
     return {f"{name}.weight": (1, width), f"{name}.bias": (1, width)}
 
 
-def _read(
-    folder: ModelFolder, shapes: dict[str, tuple[int, int]]
-) -> dict[str, NDArray[np.float32]]:
-    """Read all tensors, if they are those of such a model."""
-    path = folder.weights_file
+def read_weights(folder: ModelFolder, config: ModelConfig) -> dict[str, NDArray[np.float32]]:
+    """Read all tensors without torch, if they are those of such a model; a vector is one row."""
+    path, shapes = folder.weights_file, weight_shapes(config)
     if not path.is_file():
         raise ModelFolderError(f"{folder.path} has no {path.name}; copy it again")
     try:

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from heedful.storage.checksums import refuse_mixed, write_checksums
 from heedful.storage.folder import ModelFolder
 from heedful.storage.writing import folder_written_whole
 from heedful.text.tokenizer import Tokenizer
+
+WEIGHTS = "model.bin"  # as CTranslate2 calls them
 
 
 def export_ctranslate2(folder: ModelFolder) -> Path:
@@ -46,6 +49,16 @@ def export_ctranslate2(folder: ModelFolder) -> Path:
     return folder.ctranslate2
 
 
+def export_rounded(folder: ModelFolder, exported: Path) -> None:
+    """Write the weights of a model in int8 in place of those of a copy of its export."""
+    model = load_model(folder)
+    head = folder.alignment_head(model.config)
+    with TemporaryDirectory() as temporary:
+        spec = ctranslate2_spec(model, folder.tokenizer(), head, is_rounded=True)
+        spec.save(temporary)
+        shutil.copyfile(Path(temporary) / WEIGHTS, exported / WEIGHTS)
+
+
 def _write_shortlist(path: Path, pairs: PairIds, tokenizer: Tokenizer) -> None:
     """Write the pieces for any source in a line that begins empty, then those of each piece."""
     pieces = tokenizer.pieces(range(tokenizer.vocab_size))
@@ -57,9 +70,13 @@ def _write_shortlist(path: Path, pairs: PairIds, tokenizer: Tokenizer) -> None:
 
 
 def ctranslate2_spec(
-    model: Transformer, tokenizer: Tokenizer, alignment_head: AlignmentHead
+    model: Transformer,
+    tokenizer: Tokenizer,
+    alignment_head: AlignmentHead,
+    *,
+    is_rounded: bool = False,
 ) -> TransformerSpec:
-    """Put every weight in its place."""
+    """Put every weight in its place, rounded to int8 if it is to be small."""
     _refuse_other_heads(model.config)
     config, weights = model.config, _Weights(model)
     weights.put_first(alignment_head, config.num_heads)
@@ -87,7 +104,7 @@ def ctranslate2_spec(
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = LAYER_NORM_EPSILON
     spec.validate()
-    spec.optimize()
+    spec.optimize(quantization="int8" if is_rounded else None)
     return spec
 
 

@@ -31,9 +31,11 @@ def export_onnx(folder: ModelFolder) -> Path:
     _require_extra()
     model = load_model(folder)
     model.add_module("positions", _ComputedPositions(model.positions))
+    # Tracing loads modules, and a signal that comes then ends the program where it is.
+    graphs = {"encoder": _trace_encoder(model), "decoder_step": _trace_decoder_step(model)}
     with folder_written_whole(folder.onnx) as partial:
-        _write_encoder(model, partial / "encoder.onnx")
-        _write_decoder_step(model, partial / "decoder_step.onnx")
+        for name, graph in graphs.items():
+            graph.save(partial / f"{name}.onnx")
     return folder.onnx
 
 
@@ -82,10 +84,9 @@ class _ComputedPositions(nn.Module):
         return self.positions.sinusoids(numbers)
 
 
-def _write_encoder(model: Transformer, path: Path) -> None:
+def _trace_encoder(model: Transformer) -> torch.onnx.ONNXProgram:
     layers = model.config.num_layers
-    _write(
-        path,
+    return _trace(
         _Encoder(model),
         arguments=(torch.full((2, 3), EOS),),
         axes=({0: "rows", 1: "source"},),
@@ -94,12 +95,11 @@ def _write_encoder(model: Transformer, path: Path) -> None:
     )
 
 
-def _write_decoder_step(model: Transformer, path: Path) -> None:
+def _trace_decoder_step(model: Transformer) -> torch.onnx.ONNXProgram:
     layers = model.config.num_layers
     # No two axes are of one size, lest the tracer take them for the same.
     _, state = model.decode(torch.full((2, 4), BOS), model.encode(torch.full((2, 3), EOS)))
-    _write(
-        path,
+    return _trace(
         _DecoderStep(model),
         arguments=(
             torch.full((2, 1), BOS),
@@ -118,15 +118,14 @@ def _write_decoder_step(model: Transformer, path: Path) -> None:
     )
 
 
-def _write(
-    path: Path,
+def _trace(
     module: nn.Module,
     *,
     arguments: tuple[Any, ...],
     axes: tuple[Any, ...],
     inputs: list[str],
     outputs: list[str],
-) -> None:
+) -> torch.onnx.ONNXProgram:
     from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 
     with _quiet():
@@ -140,7 +139,7 @@ def _write(
         )
     assert program is not None
     ClearMetadataAndDocStringPass()(program.model)  # stack traces, with the paths of this machine
-    program.save(path)
+    return program
 
 
 @contextmanager

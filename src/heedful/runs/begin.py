@@ -3,16 +3,18 @@
 import os
 import tomllib
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
-from heedful.data.prepare import PreparedCorpus, prepare
+from heedful.data.prepare import Preparation, PreparedCorpus, prepare
 from heedful.errors import ConfigError, ModelFolderError, StorageError
 from heedful.machine.precision import refuse_missing
 from heedful.machine.processes import Processes
 from heedful.runs.budget import Stopwatch
 from heedful.runs.events import Plan
+from heedful.runs.parent import write_old_pairs
 from heedful.runs.plan import make_plan, open_choices, readable_bytes
 from heedful.runs.recipe import Recipe, load_recipe
 from heedful.storage.folder import ModelFolder
@@ -75,7 +77,7 @@ def _refuse_other_use(folder: ModelFolder, recipe: Recipe) -> None:
             f"{folder.path} already holds a finished model; choose another folder, or delete it"
         )
     folder.refuse_foreign()
-    for path in recipe.data.files:
+    for path in (path for each in recipe.data for path in each.files):
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.path)):
             raise ConfigError(
                 f"{path} lies in {folder.path}, which is to be written; choose another folder"
@@ -115,14 +117,20 @@ def is_ready(lesson: ModelFolder, recipe: Recipe) -> bool:
 
 def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
     """Prepare the corpus of a recipe in its folder, or see that the one there is of its files."""
-    return prepare(
-        folder.corpus,
-        recipe.data,
-        recipe.cleaning,
-        recipe.tokenizer,
-        readable_bytes(recipe),
-        folder.taught_file if recipe.training.teachers else None,
+    how = Preparation(
+        cleaning=recipe.cleaning,
+        tokenizer=recipe.tokenizer,
+        forms=recipe.forms,
+        readable_bytes=readable_bytes(recipe),
+        taught=folder.taught_file if recipe.training.teachers else None,
+        parent=recipe.start.folder,
     )
+    if how.parent and recipe.start.mix:
+        if not folder.old_file.exists():
+            new = prepare(folder.new_pairs, recipe.data, how)
+            write_old_pairs(how.parent, new, recipe.start.mix, folder)
+        how = replace(how, old=folder.old_file)
+    return prepare(folder.corpus, recipe.data, how)
 
 
 def _planned(

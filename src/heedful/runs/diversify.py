@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, tee
 from pathlib import Path
 
-from heedful.errors import ModelFolderError
+from heedful.errors import CorpusError, ModelFolderError
 from heedful.runs.budget import Limit
 from heedful.storage.folder import ModelFolder
+from heedful.text.lines import read_lines
 from heedful.text.normalise import normalise
 from heedful.translation.files import translate_file
 from heedful.translation.translator import CHUNK, Translation, Translator, load
@@ -32,6 +33,12 @@ def diversify(
     When the time is over, the pairs that are left stay alone.
     """
     corpus = ModelFolder(forward).corpus / "train.tsv"
+    for model in (forward, backward):
+        if len(ModelFolder(model).provenance().data.directions) > 1:
+            raise ModelFolderError(
+                f"{model} translates between several languages; diversify with models of one "
+                "direction each"
+            )
     _refuse_same_direction(forward, backward)
     if not corpus.exists():
         raise ModelFolderError(
@@ -45,6 +52,7 @@ def diversify(
         lambda lines: diversified(lines, *translators, limit),
         about,
         read_with=(forward, backward),
+        read=_read_pairs,
         resume=resume,
         stop=stop,
     )
@@ -81,6 +89,17 @@ def diversified(
         ]
         yield "\n".join(dict.fromkeys(rows))
     yield from chain(late, lines)
+
+
+def _read_pairs(corpus: Path) -> Iterator[str]:
+    """Read the lines of a prepared corpus, which somebody may have changed since."""
+    for number, line in enumerate(read_lines(corpus), start=1):
+        if line.count("\t") != 1:
+            raise CorpusError(
+                f"{corpus}, line {number}: expected source and target joined by one tab, found "
+                f"{line.count(chr(9))} tabs; it was changed since the training, so train again"
+            )
+        yield line
 
 
 def _usable(translation: Translation) -> list[str]:

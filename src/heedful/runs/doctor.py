@@ -229,7 +229,7 @@ def _examine(corpus: PreparedCorpus) -> Iterator[Diagnosis]:
     yield from _misaligned(corpus.train, vocab_size, "training")
     yield from _misaligned(corpus.valid, vocab_size, "validation")
     suggested = choose_vocab_size(corpus.num_train_bytes)
-    if vocab_size > suggested:
+    if vocab_size > suggested and not corpus.has_parent:
         yield from _vocabulary_too_large(train.sum(axis=0), suggested)
 
 

@@ -4,23 +4,25 @@ import json
 import math
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 import torch
 
+from heedful.data.parent import checksum_of
 from heedful.data.prepare import PreparedCorpus
+from heedful.data.tsv import Row
 from heedful.decoding.ctranslate2_engine import CTranslate2Engine
 from heedful.decoding.engine import Engine
-from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.evaluation import Score, evaluate
+from heedful.evaluation import Score, bleu, evaluate
 from heedful.explain.alignment import choose_alignment_head
 from heedful.interop.ctranslate2 import can_compute, export_ctranslate2
 from heedful.machine.processes import Processes
 from heedful.model.transformer import Transformer
 from heedful.runs.events import Finished, Validation
+from heedful.runs.parent import old_valid_rows, translated
 from heedful.runs.recipe import Recipe
 from heedful.runs.validate import examples_of
 from heedful.storage.card import model_card
@@ -42,7 +44,7 @@ from heedful.storage.provenance import (
 from heedful.storage.writing import write_atomically
 from heedful.training.averaging import running_means
 from heedful.translation.guard import habits_of
-from heedful.translation.translator import Translator
+from heedful.translation.translator import Translator, load
 
 _MOST_PAIRS = 50_000  # by which to tell what is normal
 _PACKAGES = ("heedful", "torch", "ctranslate2", "sentencepiece", "sacrebleu")
@@ -67,7 +69,7 @@ def mean_of_best(
 
 
 def write_model(
-    folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, search: SearchConfig
+    folder: ModelFolder, model: Transformer, corpus: PreparedCorpus, recipe: Recipe
 ) -> tuple[list[Score], list[Example]]:
     """Write all that translating needs; return how well it does on the validation pairs."""
     tokenizer = corpus.tokenizer
@@ -78,15 +80,54 @@ def write_model(
     every = max(len(corpus.train) // _MOST_PAIRS, 1)
     habits = habits_of(corpus.train[row] for row in range(0, len(corpus.train), every))
     write_atomically(folder.habits_file, json.dumps(asdict(habits)) + "\n")
+    if corpus.languages_file.exists():
+        write_atomically(folder.languages_file, corpus.languages_file.read_text("utf-8"))
     write_checksums(folder)
     engine: Engine = PyTorchEngine(model)
     if can_compute(model.config):
         export_ctranslate2(folder)
         engine = CTranslate2Engine(folder, model.config, exact=True)  # the same, faster
-    sources, references = zip(*(pairs := corpus.valid_pairs()), strict=True)
-    translator = Translator(tokenizer, engine, search, habits)
-    translations = [translation.text for translation in translator.translate(sources)]
-    return evaluate(translations, references), examples_of(pairs, translations)
+    translator = Translator(tokenizer, engine, recipe.search, habits, corpus.directions)
+    scores, examples = _scored(translator, corpus)
+    if parent := recipe.start.folder:
+        scores += _compared(translator, parent, corpus.valid_rows())
+    return scores, examples
+
+
+def _compared(translator: Translator, parent: ModelFolder, new: Sequence[Row]) -> list[Score]:
+    """Score the model that was gone on from on the same pairs, and both on pairs it knew."""
+    before, old = load(parent.path), old_valid_rows(parent)
+    return [
+        replace(_bleu_of(judged, rows), name=name)
+        for name, judged, rows in (
+            ("BLEU before", before, new),
+            ("BLEU old pairs", translator, old),
+            ("BLEU before old pairs", before, old),
+        )
+        if rows
+    ]
+
+
+def _bleu_of(translator: Translator, rows: Sequence[Row]) -> Score:
+    return bleu(translated(translator, rows), [row.target for row in rows])
+
+
+def _scored(translator: Translator, corpus: PreparedCorpus) -> tuple[list[Score], list[Example]]:
+    """Translate the validation pairs; where there are several directions, each has its BLEU."""
+    rows = corpus.valid_rows()
+    references = [row.target for row in rows]
+    translations = translated(translator, rows)
+    scores = evaluate(translations, references)
+    for way in corpus.directions if len(corpus.directions) > 1 else ():
+        found = [
+            (translation, row.target)
+            for translation, row in zip(translations, rows, strict=True)
+            if row.direction == way
+        ]
+        if found:
+            score = bleu(*zip(*found, strict=True))
+            scores.append(replace(score, name=f"{score.name} {way}"))
+    return scores, examples_of(corpus.valid_pairs(), translations)
 
 
 def write_record(
@@ -123,6 +164,7 @@ def write_record(
             stopped_early=finished.stopped_early,
             seconds=round(finished.seconds, 1),
             averaged_checkpoints=finished.num_averaged,
+            parent=_parent(recipe),
         ),
         search=Search(**asdict(recipe.search)),
         scores=[Scored(**asdict(score)) for score in finished.scores],
@@ -136,14 +178,18 @@ def write_record(
     write_atomically(finished.folder.provenance_file, document)
 
 
+def _parent(recipe: Recipe) -> str:
+    parent = recipe.start.folder
+    return f"{parent.path.name} (sha256 {checksum_of(parent)})" if parent else ""
+
+
 def _data(recipe: Recipe, corpus: PreparedCorpus) -> Data:
     about = corpus.about
-    from_language, to_language = recipe.data.languages
     return Data(
         files=[SourceFile(**file) for file in about["made_from"]["files"]],
         cleaning=about["cleaning"],
         train_pairs=len(corpus.train),
         valid_pairs=len(corpus.valid),
-        from_language=from_language,
-        to_language=to_language,
+        credits=list(dict.fromkeys(each.credit for each in recipe.data if each.credit)),
+        directions=corpus.directions,
     )

@@ -6,12 +6,13 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo, is_zipfile
 
-from heedful.data.prepare import DataConfig
+from heedful.data.files import FILES, DataConfig
 from heedful.errors import ConfigError, ModelFolderError, StorageError, printable
 from heedful.runs.recipe import load_recipe
 from heedful.storage.card import model_card
@@ -36,18 +37,25 @@ class Packed:
 
 
 def pack(
-    folder: ModelFolder, output: Path, *, with_weights: bool = False, with_examples: bool = False
+    folder: ModelFolder,
+    output: Path,
+    *,
+    with_weights: bool = False,
+    with_examples: bool = False,
+    small: bool = False,
 ) -> Packed:
     """Write what translating needs of a model folder into a zip file.
 
     Nothing in it is a sentence of the corpus, unless `with_examples` keeps those that the card
-    shows, and nothing says in which folders the files lay.
+    shows, and nothing says in which folders the files lay. A small one has its weights twice, both
+    times rounded: int8 for CTranslate2, and float16 for all else.
     """
     compare(folder).refuse_changed(folder)
     provenance = folder.provenance()
     output = real_output(output, [folder.path])
     if not becomes_a_file(output):
         raise ConfigError(f"{output} is no file; name a file to write, such as model.zip")
+    _refuse_odd_name(output)
     is_own_card = folder.card_file.exists() and _text(folder.card_file) != model_card(provenance)
     if is_own_card and not with_examples:
         _refuse_shown(provenance.examples, folder.card_file)
@@ -55,6 +63,8 @@ def pack(
         with TemporaryDirectory() as temporary:
             packed = ModelFolder(Path(temporary))
             _copy(folder, packed, with_weights=with_weights or not folder.ctranslate2.is_dir())
+            if small:
+                provenance = _rounded(folder, packed, provenance)
             _write_recipe(folder, packed)
             shown = provenance if with_examples else replace(provenance, examples=[])
             _describe(packed, replace(shown, sizes=packed.sizes()))
@@ -84,6 +94,15 @@ def opened(path: Path) -> Iterator[ModelFolder]:
             raise ModelFolderError(str(error).replace(str(folder), str(path))) from error
 
 
+def _refuse_odd_name(output: Path) -> None:
+    """Refuse a name that the folder in the zip cannot have on every machine."""
+    if not output.stem.isprintable() or "\\" in output.stem:
+        raise ConfigError(
+            f"{output}: the folder in it would have its name, so no \\ and no sign that cannot be "
+            "shown may be in it; name another output"
+        )
+
+
 def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> None:
     """Copy what was made for translating and to be looked at, and nothing else that lies there."""
     files = [
@@ -91,6 +110,7 @@ def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> No
         folder.tokenizer_file,
         folder.alignment_file,
         folder.habits_file,
+        folder.languages_file,
         folder.curves_file,
         folder.curves_picture,
         *([folder.weights_file] if with_weights else []),
@@ -103,16 +123,29 @@ def _copy(folder: ModelFolder, packed: ModelFolder, *, with_weights: bool) -> No
             shutil.copytree(path, packed.path / path.name)
 
 
+def _rounded(folder: ModelFolder, packed: ModelFolder, provenance: Provenance) -> Provenance:
+    """Write the weights rounded, and say so."""
+    from heedful.interop.ctranslate2 import export_rounded  # which needs torch
+    from heedful.storage.checkpoint import load_model, save_rounded
+
+    save_rounded(packed, load_model(folder))
+    if packed.ctranslate2.is_dir():
+        export_rounded(folder, packed.ctranslate2)
+    return replace(provenance, model=replace(provenance.model, is_rounded=True))
+
+
 def _write_recipe(folder: ModelFolder, packed: ModelFolder) -> None:
     recipe = load_recipe(str(folder.recipe_file))
-    bare = replace(recipe, data=_without_places(recipe.data))
+    start = replace(recipe.start, model=Path(recipe.start.model).name)
+    bare = replace(recipe, data=tuple(map(_without_places, recipe.data)), start=start)
     packed.recipe_file.write_text(bare.toml(), encoding="utf-8", newline="\n")
 
 
 def _without_places(data: DataConfig) -> DataConfig:
     """Name files without the folders that they lay in."""
-    stated = {field.name: getattr(data, field.name) for field in fields(data)}
-    bare = {name: Path(it).name for name, it in stated.items() if isinstance(it, str)}
+    bare: dict[str, Any] = {
+        name: Path(place).name for name, place in vars(data).items() if name in FILES
+    }
     return replace(data, **bare)
 
 

@@ -9,15 +9,17 @@ from heedful.runs.events import RolledBack, WentBack
 from heedful.runs.recipe import Recipe
 from heedful.runs.session import Session
 from heedful.runs.state import RunState
-from heedful.storage.checkpoint import Checkpoints, TrainingState
+from heedful.storage.checkpoint import Checkpoints, TrainingState, load_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.divergence import LOWEST_RATE_SCALE
 from heedful.training.step import Step
 from heedful.training.trainer import Trainer
 
 
-def untrained_model(recipe: Recipe, vocab_size: int) -> Transformer:
-    """Return a network with the first weights that the seed of the recipe gives."""
+def first_model(recipe: Recipe, vocab_size: int) -> Transformer:
+    """Return a network with the weights of the model to go on from, or those of the seed."""
+    if parent := recipe.start.folder:
+        return load_model(parent)
     torch.manual_seed(recipe.training.seed)
     return Transformer(recipe.model_config(vocab_size))
 
@@ -92,7 +94,7 @@ class SavedStates:
         return None
 
     def _begin_anew(self) -> None:
-        weights = untrained_model(self.recipe, self.trainer.model.config.vocab_size).state_dict()
+        weights = first_model(self.recipe, self.trainer.model.config.vocab_size).state_dict()
         self.trainer.restore(0, {f"model.{name}": tensor for name, tensor in weights.items()})
 
     def _now(self, state: RunState) -> TrainingState:

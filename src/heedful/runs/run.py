@@ -19,7 +19,7 @@ from heedful.runs.events import (
 )
 from heedful.runs.finish import mean_of_best, write_model, write_record
 from heedful.runs.recipe import Recipe
-from heedful.runs.recover import SavedStates, is_out_of_memory, out_of_memory, untrained_model
+from heedful.runs.recover import SavedStates, first_model, is_out_of_memory, out_of_memory
 from heedful.runs.session import Session
 from heedful.runs.state import RunState, Stretch
 from heedful.runs.validate import Validator
@@ -69,7 +69,7 @@ class _Run:
         # Preparing is no part of a run by steps.
         self.session = session if self.config.minutes else session.anew()
         self.stopwatch = self.session.stopwatch
-        model = untrained_model(recipe, corpus.tokenizer.vocab_size)
+        model = first_model(recipe, corpus.tokenizer.vocab_size)
         self.model = model.to(self.processes.device)
         self.trainer = Trainer(self.model, self.config, self.processes)
         self.validator = Validator(self.model, corpus, recipe)
@@ -210,7 +210,7 @@ class _Run:
     def _finish(self) -> Finished:
         steps = self.state.averaged_steps(self.config)
         num_averaged = mean_of_best(self.model, self.saved.checkpoints, steps, self.validator.loss)
-        scores, examples = write_model(self.folder, self.model, self.corpus, self.recipe.search)
+        scores, examples = write_model(self.folder, self.model, self.corpus, self.recipe)
         finished = Finished(
             folder=self.folder,
             scores=scores,

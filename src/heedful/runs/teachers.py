@@ -36,7 +36,7 @@ def teach(recipe: Recipe, folder: ModelFolder, session: Session) -> Iterator[Eve
         finally:
             by_first(remove_if_empty, teachers, folder.training, folder.path)
         exchanged = by_first(write_exchanged, PreparedCorpus(forward.corpus), teachers)
-        lesson = replace(lesson, data=exchanged)
+        lesson = replace(lesson, data=(exchanged,))
         yield from _teacher("backward", lesson, backward, recipe, session.anew())
         yield Lesson(about="translating")
         by_first(_translate, recipe, folder, forward, backward, session.anew())

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from heedful.data.batches import ordered_batches
 from heedful.data.corpus import Pair
 from heedful.data.prepare import PreparedCorpus
+from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
 from heedful.evaluation import Score, bleu
 from heedful.model.transformer import Transformer
 from heedful.runs.recipe import Recipe
 from heedful.storage.provenance import Example
+from heedful.text.normalise import normalise
 from heedful.training.loss import validation_loss
-from heedful.translation.translator import Translator
 
 BLEU_SENTENCES = 200  # enough to see where it goes, few enough not to hold training up
 BEAM_COST = 0.5  # of CTranslate2 for a hypothesis in the beam, over our greedy search: 0.42
@@ -38,7 +39,7 @@ class Validator:
     def __init__(self, model: Transformer, corpus: PreparedCorpus, recipe: Recipe) -> None:
         self.model, self.recipe = model, recipe
         self.ids, self.pairs = corpus.valid, corpus.valid_pairs()
-        self.translator = Translator(corpus.tokenizer, PyTorchEngine(model), recipe.search)
+        self.tokenizer, self.engine = corpus.tokenizer, PyTorchEngine(model)
 
     def loss(self) -> float:
         """Return the cross-entropy per target piece of all pairs."""
@@ -47,8 +48,10 @@ class Validator:
 
     def search(self) -> Found:
         """Translate the first pairs and compare."""
-        sources, references = zip(*self.pairs[:BLEU_SENTENCES], strict=True)
-        translations = self.translator.translate_as_found(sources, beam_size=1)
+        references = [target for _, target in self.pairs[:BLEU_SENTENCES]]
+        sources = [self.ids[row][0] for row in range(len(references))]
+        found = self.engine.search(sources, SearchConfig(beam_size=1))
+        translations = [normalise(self.tokenizer.decode(best.pieces)) for best, *_ in found]
         return Found(
             bleu=bleu(translations, references),
             num_distinct=len(set(translations)),

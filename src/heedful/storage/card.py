@@ -49,7 +49,7 @@ On {data.valid_pairs:,} validation pairs, beam {provenance.search.beam_size}:
 
 ## Made from
 {files}
-
+{_credits(data)}
 ## Use
 ```
 heedful translate <this folder> "some text"
@@ -59,6 +59,8 @@ heedful translate <this folder> "some text"
 
 def languages(data: Data) -> str:
     """Say from which language to which."""
+    if len(data.directions) > 1:
+        return printable(", ".join(map(str, data.directions)))
     if not data.from_language and not data.to_language:
         return "not stated"
     return printable(f"{data.from_language or 'not stated'} to {data.to_language or 'not stated'}")
@@ -82,6 +84,11 @@ def size(num_bytes: int) -> str:
     return f"{num_bytes / 1e6:,.1f} MB" if num_bytes >= 1e5 else f"{num_bytes / 1e3:,.1f} kB"
 
 
+def _credits(data: Data) -> str:
+    lines = "".join(f"- {_text(credit)}\n" for credit in data.credits)
+    return f"\nThe text is from:\n{lines}" if lines else ""
+
+
 def _facts(provenance: Provenance) -> Iterable[list[str]]:
     training = provenance.training
     return [
@@ -92,6 +99,7 @@ def _facts(provenance: Provenance) -> Iterable[list[str]]:
         ["steps", f"{training.steps:,}"],
         ["time", f"{minutes(training)} on {provenance.machine.threads} threads"],
         ["teachers", _teachers(training)],
+        *([["goes on from", _text(training.parent)]] if training.parent else []),
     ]
 
 

@@ -33,6 +33,12 @@ def save_model(folder: ModelFolder, model: Transformer) -> None:
     _save_tensors(folder.weights_file, model.state_dict(), {"format": "pt"})
 
 
+def save_rounded(folder: ModelFolder, model: Transformer) -> None:
+    """Write the weights of a model with half of the bytes."""
+    halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
+    _save_tensors(folder.weights_file, halves, {"format": "pt"})
+
+
 def load_model(folder: ModelFolder) -> Transformer:
     """Read a trained network, ready to translate."""
     config = folder.config()

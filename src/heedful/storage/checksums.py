@@ -88,6 +88,7 @@ def _files(folder: ModelFolder) -> Iterable[Path]:
         folder.tokenizer_file,
         folder.alignment_file,
         folder.habits_file,
+        folder.languages_file,
     )
     return [path for path in (*whole, *_exported(folder)) if path.is_file()]
 

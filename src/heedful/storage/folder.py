@@ -16,6 +16,7 @@ from heedful.storage.habits import Habits
 from heedful.storage.outputs import MARK, is_free, is_marked, mark, not_ours
 from heedful.storage.provenance import Provenance
 from heedful.storage.writing import folder_locked, has_lock, make_folder, remove_folder
+from heedful.text.language_table import LanguageTable
 from heedful.text.tokenizer import Tokenizer
 
 _LARGEST_VOCABULARY = 1 << 28  # bytes; a million pieces take a tenth
@@ -37,6 +38,7 @@ class ModelFolder:
         self.alignment_file = path / "alignment.json"
         self.checksums_file = path / "checksums.json"
         self.habits_file = path / "habits.json"
+        self.languages_file = path / "languages.json"
         self.ctranslate2 = path / "ctranslate2"
         self.shortlist_file = self.ctranslate2 / "vmap.txt"  # as CTranslate2 calls it
         self.onnx = path / "onnx"
@@ -44,6 +46,8 @@ class ModelFolder:
         self.corpus = self.training / "corpus"
         self.train_ids = self.corpus / "train"
         self.taught_file = self.training / "taught.tsv"
+        self.new_pairs = self.training / "new"
+        self.old_file = self.training / "old.tsv"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
 
     @property
@@ -60,6 +64,7 @@ class ModelFolder:
                 self.tokenizer_file,
                 self.alignment_file,
                 self.habits_file,
+                self.languages_file,
                 self.card_file,
             )
             for path in dropwhile(Path.exists, at_the_end):
@@ -106,6 +111,12 @@ class ModelFolder:
         if not self.habits_file.exists():
             return Habits()
         return read_whole_record(Habits, self.habits_file)
+
+    def language_table(self) -> LanguageTable | None:
+        """Read by what to tell languages; a folder of one direction has nothing."""
+        if not self.languages_file.exists():
+            return None
+        return read_whole_record(LanguageTable, self.languages_file)
 
     def sizes(self) -> dict[str, int]:
         """Tell how many bytes each thing in it has; a folder's name ends with a slash."""
@@ -171,6 +182,7 @@ def _tidy(folder: ModelFolder) -> None:
     """Leave nothing behind of a run that has not begun."""
     if not folder.recipe_file.exists():
         remove_folder(folder.corpus)
+        folder.diagnoses_file.unlink(missing_ok=True)
     if all(path.name == MARK for path in folder.training.iterdir()):
         (folder.training / MARK).unlink()
         with suppress(OSError):

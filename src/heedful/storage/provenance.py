@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from heedful.storage.languages import Direction
+
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFile:
@@ -43,9 +45,20 @@ class Data:
     """How many pairs were read, and how many of them were dropped for what."""
     train_pairs: int
     valid_pairs: int
-    from_language: str = ""
-    """The code of the source's language, if it is known."""
-    to_language: str = ""
+    credits: list[str] = field(default_factory=list)
+    """From whom the text is, and under which licence."""
+    directions: list[Direction] = field(default_factory=list)
+    """From which languages to which, as far as it is known."""
+
+    @property
+    def from_language(self) -> str:
+        """The one language that it reads, if there is one and it is known."""
+        return self.directions[0].from_language if len(self.directions) == 1 else ""
+
+    @property
+    def to_language(self) -> str:
+        """The one language that it writes, if there is one and it is known."""
+        return self.directions[0].to_language if len(self.directions) == 1 else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +67,8 @@ class Size:
 
     vocab_size: int
     parameters: int
+    is_rounded: bool = False
+    """Whether its weights were rounded to be packed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +84,8 @@ class Training:
     stopped_early: bool
     seconds: float
     averaged_checkpoints: int
+    parent: str = ""
+    """The model that was gone on from: its name, and the checksum of its weights."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,9 @@ _NEVER_READ = "\u00ad\u034f\u061c\u200e\u200f\u2060-\u2065\u206a-\u206f\ufeff\U0
 # Joiners and spaces of no width, but where the letters before them are shaped by them, as in
 # Persian and Hindi, or are not set apart by spaces, as in Thai and Khmer.
 _SHAPED = "\u0600-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u18af"
-_INVISIBLE = f"[{_NEVER_READ}]|(?<![{_SHAPED}])[\u180e\u200b-\u200d]"
+# What asks for a picture, or for none, says nothing behind a letter.
+_ASKS = "(?<=[^\\W\\d_])[\ufe0e\ufe0f]"
+_INVISIBLE = f"[{_NEVER_READ}]|(?<![{_SHAPED}])[\u180e\u200b-\u200d]|{_ASKS}"
 
 AT_EDGES = "".join(map(chr, (0xAD, 0x34F, 0x61C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF)))
 """Those that come back where they were, at the beginning or the end of a text."""

@@ -30,7 +30,7 @@ _PICTURE = (
 )
 _PICTURES = (
     f"{_PICTURE}(?:{_PICTURE}|[\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f])*"
-    "|[0-9#*]\ufe0f?\u20e3|\\S\ufe0f"  # keycaps, and signs that are asked to be pictures
+    "|[0-9#*]\ufe0f?\u20e3|(?:[^\\w\\s]|[\\dℹ])\ufe0f"  # keycaps, signs to be shown as pictures
 )
 _ISOLATES, _END_OF_ISOLATE = "\u2066\u2067\u2068", "\u2069"
 _EMBEDDINGS, _END_OF_EMBEDDING = "\u202a\u202b\u202d\u202e", "\u202c"

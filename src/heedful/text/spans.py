@@ -42,8 +42,19 @@ _PLACEHOLDER = r"""
   | &(?:[A-Za-z][A-Za-z0-9]{1,30}|\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6});  # &amp;
   | \\[nrt](?![a-z])                                           # a line end spelt out
 """
-_COPY = f"{_ADDRESS}|{_PLACEHOLDER}"
-_HINT = r"[@{$%&\\\#]|://|www\."  # without any of these there is nothing to copy
+_HEX = "[0-9A-Fa-f]"
+_GROUPS = rf"{_HEX}{{1,4}}(?::{_HEX}{{1,4}}){{0,6}}"
+_CODE = rf"""
+    (?<![\w-]){_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}(?![\w-])                  # a UUID
+  | (?<![\w:.])(?:{_HEX}{{1,4}}:){{5,7}}{_HEX}{{1,4}}(?![\w:])                       # 00:1b:...
+  | (?<![\w:.])(?=[0-9A-Fa-f:]{{0,39}}\d)(?:{_GROUPS})?::(?:{_GROUPS})?(?![\w:])     # 2001:db8::1
+  | (?<![\w.,])(?:0[xX]{_HEX}++|\d++(?:\.\d++)?(?:[eE][+-]?|\^-?)\d++)(?!\w)        # 0x1F, 1e-5
+"""
+_COPY = f"{_ADDRESS}|{_PLACEHOLDER}|{_CODE}"
+# Without any of these there is nothing to copy.
+_HINT = (
+    rf"[@{{$%&\\\#]|://|www\.|::|-{_HEX}{{4}}-|(?:{_HEX}:|{_HEX}{{2}}:){{5}}|0[xX]|\d[eE^][-+\d]"
+)
 
 
 class Span(NamedTuple):
@@ -68,7 +79,7 @@ def find_tags(text: str) -> Iterator[re.Match[str]]:
 
 
 def find_copies(text: str) -> list[Span]:
-    """Find addresses, placeholders and entities, which stay letter for letter."""
+    """Find addresses, placeholders, entities and codes, which stay letter for letter."""
     if not _compiled(_HINT).search(text):
         return []
     matches = _compiled(_COPY).finditer(text)

@@ -3,6 +3,7 @@
 import codecs
 import io
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,9 @@ from heedful.errors import ConfigError, ModelFolderError
 from heedful.specials import BOS, EOS, PAD, UNK
 from heedful.text.normalise import normalise, refuse_halves
 
+_FIRST_TAG = 4  # after the reserved ids
 _NUM_RESERVED = 4 + 256  # byte fallback gives every byte a piece, so no character is ever lost
+_TAG = re.compile(r">>(.+)<<")  # as OPUS-MT spells the language to translate to
 _SMALLEST = 320
 _LARGEST = 1 << 20
 _SPACE = "\u2581"  # SentencePiece writes a space so; the character itself goes in as its bytes
@@ -57,6 +60,10 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.tags = self._read_tags()
+        """The control symbols that say to which language to translate, by its code."""
+        self._num_reserved = _NUM_RESERVED + len(self.tags)
+        self._silent = {PAD, UNK, BOS, EOS, *self.tags.values()}
         self._known: dict[str, bool] = {}
         self._readable: set[str] = set()
         self._space_bytes = [
@@ -74,6 +81,20 @@ class Tokenizer:
         except (OSError, RuntimeError) as error:
             raise ModelFolderError(f"{path}: cannot be read as a vocabulary ({error})") from error
 
+    def _read_tags(self) -> dict[str, int]:
+        """Find the tags, which no text can spell: what looks like one is cut into other pieces."""
+        tags = {}
+        for id in range(_FIRST_TAG, self.vocab_size):
+            found = _TAG.fullmatch(self._processor.id_to_piece(id))
+            if not (found and self._processor.is_control(id)):
+                break
+            tags[found[1]] = id
+        return tags
+
+    def without_tag(self, ids: Sequence[int]) -> list[int]:
+        """Leave out the tag that a source may begin with."""
+        return list(ids[1:] if ids and ids[0] in self.tags.values() else ids)
+
     @property
     def vocab_size(self) -> int:
         """Pieces in the vocabulary, reserved ids included."""
@@ -82,17 +103,13 @@ class Tokenizer:
     @property
     def merged_ids(self) -> range:
         """The pieces that BPE merged, in the order in which it learned them."""
-        characters = (
-            id
-            for id in range(_NUM_RESERVED, self.vocab_size)
-            if len(self._processor.id_to_piece(id)) == 1
-        )
-        return range(_NUM_RESERVED, next(characters, self.vocab_size))
+        characters = (id for id in self.learned_ids if len(self._processor.id_to_piece(id)) == 1)
+        return range(self._num_reserved, next(characters, self.vocab_size))
 
     @property
     def learned_ids(self) -> range:
         """The pieces that spell text themselves: neither reserved nor a byte."""
-        return range(_NUM_RESERVED, self.vocab_size)
+        return range(self._num_reserved, self.vocab_size)
 
     def encode(self, text: str) -> list[int]:
         """Cut a text into piece ids, without BOS and EOS."""
@@ -106,7 +123,7 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Join piece ids to text; reserved ids are left out."""
-        kept = [id for id in ids if id not in (PAD, UNK, BOS, EOS)]
+        kept = [id for id in ids if id not in self._silent]
         return str(self._processor.decode(kept)).removeprefix(" ")
 
     def spell(self, ids: Sequence[int]) -> list[str]:
@@ -114,7 +131,7 @@ class Tokenizer:
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         spelt = []
         for id, piece in zip(ids, self.pieces(ids), strict=True):
-            if id in (PAD, UNK, BOS, EOS):
+            if id in self._silent:
                 spelt.append("")
             elif self._processor.is_byte(id):
                 spelt.append(decoder.decode(bytes([int(piece[1:-1], 16)])))
@@ -157,10 +174,12 @@ def train_tokenizer(
     texts: Callable[[], Iterator[str]],
     config: TokenizerConfig,
     readable_bytes: int | float = math.inf,
+    languages: Sequence[str] = (),
 ) -> Tokenizer:
     """Learn a vocabulary from the texts that each call of `texts` streams anew.
 
     Its size, where the config leaves it open, is chosen for no more text than `readable_bytes`.
+    Each of the `languages` gets a tag.
     """
     characters: Counter[str] = Counter()
     num_bytes = 0
@@ -189,6 +208,7 @@ def train_tokenizer(
         unk_id=UNK,
         bos_id=BOS,
         eos_id=EOS,
+        control_symbols=[f">>{language}<<" for language in dict.fromkeys(languages)],
         minloglevel=2,
     )
     return Tokenizer(model.getvalue())

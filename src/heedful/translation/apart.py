@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from heedful.text.spans import Span
@@ -72,8 +73,9 @@ def take_out(sentence: str, cuts: Sequence[Cut]) -> Remainder:
     """Leave out the cuts, and the spaces that are too many then."""
     offsets: list[int] = []
     ends = {cut.end for cut in cuts}
+    taken = {at for cut in cuts for at in range(cut.start, cut.end)}
     for at, character in enumerate(sentence):
-        if any(cut.start <= at < cut.end for cut in cuts):
+        if at in taken:
             continue
         follows_space = not offsets or sentence[offsets[-1]] == " "
         if at in ends and offsets and follows_space and character in _CLOSING:
@@ -115,10 +117,9 @@ def _place(words: Sequence[Word], cut: Cut) -> tuple[int, int]:
             at -= 1
         return at, 0
     is_before = [word.source is not None and word.source < cut.start for word in words]
-    crossed = [
-        sum(not before for before in is_before[:at]) + sum(is_before[at:])
-        for at in range(len(words) + 1)
-    ]
+    # One word further, it stands before the place: which is right if it does so in the source.
+    steps = (-1 if before else 1 for before in is_before)
+    crossed = list(accumulate(steps, initial=sum(is_before)))
     return crossed.index(min(crossed)), min(crossed)
 
 

@@ -69,6 +69,22 @@ def join_details(parts: Sequence[Details]) -> Details:
     )
 
 
+def through(first: Details, second: Details) -> Details:
+    """Link the words of a text to those of a translation of its translation."""
+    links = {
+        (source, word)
+        for source, between in first.alignment
+        for other, word in second.alignment
+        if between == other
+    }
+    return Details(
+        source_words=first.source_words,
+        words=second.words,
+        confidences=second.confidences,
+        alignment=tuple(sorted(links, key=lambda link: (link[1], link[0]))),
+    )
+
+
 def _details(
     tokenizer: Tokenizer,
     texts: Sequence[str],

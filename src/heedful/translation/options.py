@@ -14,6 +14,10 @@ from heedful.text.glossary import Glossary
 class Options:
     """How to translate. What is left out is as the model was made, or is not done."""
 
+    from_language: str = ""
+    """The code of the language of the text; else it is told by the text, if there are several."""
+    to_language: str = ""
+    """The code of the language to translate to, for a model that has several."""
     beam_size: int | None = None
     """Hypotheses kept at every step; 1 is greedy search, which is faster."""
     alpha: float | None = None
@@ -30,6 +34,8 @@ class Options:
     """Tell word by word how sure it is and what it translates."""
 
     def __post_init__(self) -> None:
+        refuse_other_type("from_language", self.from_language, str)
+        refuse_other_type("to_language", self.to_language, str)
         refuse_other_type("beam_size", self.beam_size, int, None)
         refuse_other_type("alpha", self.alpha, float, None)
         refuse_other_type("n_best", self.n_best, int)
@@ -68,6 +74,8 @@ USUAL = Options()
 class Changes(TypedDict, total=False):
     """The same by keyword, as `Translator.translate` takes them."""
 
+    from_language: str
+    to_language: str
     beam_size: int | None
     alpha: float | None
     n_best: int

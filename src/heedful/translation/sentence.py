@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from threading import Lock
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from heedful.translation.restore import find_missing
 # Chunks of lines are prepared in several threads, of which Python runs one at a time. Taking turns
 # at every line, all would be ready late; one after another, the engine can begin with the first.
 _preparing = Lock()
+_AT_ONCE = 4_096  # sentences that are held ready: a line of a megabyte can have half a million
 _CERTAIN = -0.005  # score of a translation than which the model is surer of none
 _FAR = 4  # times the score of the other
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -68,6 +69,13 @@ class SentenceTranslator:
         self, sentences: Iterable[str], config: SearchConfig, glossary: Glossary
     ) -> list[list[Candidate]]:
         """Return the candidates of every sentence, best first."""
+        rest = iter(sentences)
+        groups = iter(lambda: list(islice(rest, _AT_ONCE)), [])
+        return list(chain(*(self._translate(group, config, glossary) for group in groups)))
+
+    def _translate(
+        self, sentences: Sequence[str], config: SearchConfig, glossary: Glossary
+    ) -> list[list[Candidate]]:
         with _preparing:
             drafts = [(text, drafts_of(text, self.tokenizer, glossary)) for text in sentences]
             flat = list(chain(*(ways for _, ways in drafts)))

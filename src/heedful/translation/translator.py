@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, compress, islice, pairwise, zip_longest
 from operator import not_
 from pathlib import Path
@@ -21,7 +22,10 @@ from heedful.model.config import ModelConfig
 from heedful.storage.checksums import refuse_mixed
 from heedful.storage.folder import ModelFolder
 from heedful.storage.habits import Habits
+from heedful.storage.languages import UNSTATED, Direction
+from heedful.storage.shipped import model_path
 from heedful.text.invisible import lacks_invisible
+from heedful.text.language_table import Guess, LanguageTable
 from heedful.text.normalise import (
     compose,
     normalise,
@@ -32,10 +36,12 @@ from heedful.text.normalise import (
 from heedful.text.sentences import LONGEST, cut_text
 from heedful.text.tokenizer import Tokenizer
 from heedful.text.words import find_words
-from heedful.translation.details import Details, join_details, read_details
+from heedful.translation.details import Details, join_details, read_details, through
+from heedful.translation.direction import DirectedEngine
 from heedful.translation.draft import is_unreadable, without_tags
 from heedful.translation.guard import USUAL_HABITS
 from heedful.translation.options import USUAL, Changes, Options
+from heedful.translation.routes import Course, find_course, find_route, grouped
 from heedful.translation.sentence import Candidate, SentenceTranslator
 from heedful.translation.steering import Alternative, Steering, find_alternatives
 
@@ -64,12 +70,17 @@ class Translation:
     "letters": a letter that the vocabulary does not know, in a word of others, is not in it;
     "script": none of its letters are known to the vocabulary, so it was left as it is;
     "invisible": a mark that is not seen, such as a soft hyphen inside a word, is not in it;
-    "prefix": it does not begin as was asked for, since something else had to stand there.
+    "prefix": it does not begin as was asked for, since something else had to stand there;
+    "through": the model has not learned this way, and went through a third language;
+    "language": it is in none of the languages that the model reads;
+    "same": it is in the wanted language already, and was left as it is.
     """
     details: Details | None = None
     """Word by word, if that was asked for."""
     sentences: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """The sentences it was cut into, each with its translation."""
+    direction: Direction = UNSTATED
+    """From which language to which it was translated."""
 
     def __str__(self) -> str:
         return self.text
@@ -84,11 +95,16 @@ class Translator:
         engine: Engine,
         search: SearchConfig | None = None,
         habits: Habits = USUAL_HABITS,
+        languages: Sequence[Direction] = (UNSTATED,),
+        table: LanguageTable | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.engine = engine
         self.search = search or SearchConfig()
         self.habits = habits
+        self.languages = tuple(languages)
+        """From which languages to which it translates."""
+        self.table = table
 
     @overload
     def translate(
@@ -122,10 +138,34 @@ class Translator:
         translations = self._translate(texts, options, options.search_config(self.search))
         return translations[0] if isinstance(text, str) else translations
 
+    def towards(self, way: Direction) -> "Translator":
+        """Return the same for one direction."""
+        if self.languages == (way,):
+            return self
+        engine = DirectedEngine(self.engine, self.tokenizer.tags[way.to_language])
+        return Translator(self.tokenizer, engine, self.search, self.habits, (way,))
+
+    def guess(self, text: str) -> list[Guess]:
+        """Tell in which of its languages a text may be, likeliest first; none if in no one.
+
+        A model that reads one language takes all text for that.
+        """
+        refuse_no_text(text)
+        if self.table:
+            return self.table.guess(without_tags(text))
+        return [Guess(code, 1.0) for code in {way.from_language for way in self.languages}]
+
     def with_details(self, translations: Sequence[Translation]) -> list[Translation]:
         """Read translations once more, to tell of each word how sure it is and where it is from."""
         for translation in translations:
             refuse_other_type("a translation", translation, Translation)
+        return grouped(
+            translations,
+            by=lambda translation: translation.direction,
+            each=lambda way, some: self.towards(way)._with_details(some),
+        )
+
+    def _with_details(self, translations: Sequence[Translation]) -> list[Translation]:
         pairs = [pair for translation in translations for pair in translation.sentences]
         found = iter(read_details(self.tokenizer, self.engine, pairs))
         return [
@@ -158,8 +198,9 @@ class Translator:
             end = start + len(text)
             past = first + len(find_words(without_tags(text)))
             if first <= word < past:
+                engine = self.towards(translation.direction).engine
                 others = find_alternatives(
-                    *(self.engine, self.tokenizer, source, text, word - first),
+                    *(engine, self.tokenizer, source, text, word - first),
                     *(config, options.terms, count),
                 )
                 before, after = translation.text[:start], translation.text[end:]
@@ -186,6 +227,7 @@ class Translator:
         options = _options(options, changes)
         refuse_no_texts("lines", lines)
         config = options.search_config(self.search)  # what cannot be is refused at once
+        find_route(self.languages, options.from_language, options.to_language)
 
         def translate(chunk: list[str]) -> list[Translation]:
             return self._translate(chunk, options, config)
@@ -195,9 +237,42 @@ class Translator:
     def _translate(
         self, texts: Sequence[str], options: Options, config: SearchConfig
     ) -> list[Translation]:
-        """Cut the texts into sentences, translate all of them together, and put them back."""
+        """Translate every text on its way, those that go the same way together."""
         for text in texts:
             refuse_halves(text)
+        if len(self.languages) == 1:
+            find_route(self.languages, options.from_language, options.to_language)
+            return self._translate_one_way(texts, options, config)
+        return grouped(
+            texts,
+            by=lambda text: find_course(
+                text, self.languages, options, self.guess if self.table else None
+            ),
+            each=lambda course, some: self._translate_on(course, some, options, config),
+        )
+
+    def _translate_on(
+        self, course: Course, texts: Sequence[str], options: Options, config: SearchConfig
+    ) -> list[Translation]:
+        """Translate texts that take one course: directly, through a language, or not at all."""
+        flags = (course.flag,) if course.flag else ()
+        if not course.route:
+            return [Translation(source=it, text=it, score=0.0, flags=flags) for it in texts]
+        *before, last = map(self.towards, course.route)
+        between = list(texts)
+        if before:
+            as_usual = replace(options, n_best=1, prefix="", glossary=None)
+            firsts = before[0]._translate_one_way(texts, as_usual, replace(config, n_best=1))
+            between = [first.text for first in firsts]
+        found = last._translate_one_way(between, options, config)
+        if before:
+            found = [_joined(first, second) for first, second in zip(firsts, found, strict=True)]
+        return [replace(it, flags=(*it.flags, *flags)) for it in found] if flags else found
+
+    def _translate_one_way(
+        self, texts: Sequence[str], options: Options, config: SearchConfig
+    ) -> list[Translation]:
+        """Cut the texts into sentences, translate all of them together, and put them back."""
         longest = min(LONGEST, self.engine.most_pieces - 2)  # a piece has a byte; a space, and EOS
         cuts = [
             cut_text(text, max(longest // (3 if _is_lengthened(text) else 1), 1)) for text in texts
@@ -216,7 +291,7 @@ class Translator:
         later = self._candidates(compress(sentences, map(not_, is_steered)), free, config)
         found = (next(first if steered else later) for steered in is_steered)
         translations = [
-            _assembled(text, ranges, list(islice(found, len(ranges))))
+            _assembled(text, ranges, list(islice(found, len(ranges))), self.languages[0])
             for text, ranges in zip(texts, cuts, strict=True)
         ]
         return self.with_details(translations) if options.details else translations
@@ -235,16 +310,24 @@ class Translator:
         found = translator.translate(chosen, config, options.terms)
         if steering.prefix:
             found = [list(map(steering.checked, candidates)) for candidates in found]
-        return map(self._flagged, chosen, found)
+        return map(partial(_flagged, self.tokenizer), chosen, found)
 
-    def _flagged(self, sentence: str, candidates: list[Candidate]) -> list[Candidate]:
-        """Flag what could not be read, and the candidates that lack a mark that is not seen."""
-        of_all = ("script",) if is_unreadable(sentence, self.tokenizer) else ()
-        return [
-            candidate._replace(flags=(*candidate.flags, *of_all, *of_this))
-            for candidate in candidates
-            for of_this in [("invisible",) * lacks_invisible(sentence, candidate.text)]
-        ]
+
+def _flagged(tokenizer: Tokenizer, sentence: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Flag what could not be read, and the candidates that lack a mark that is not seen."""
+    of_all = ("script",) if is_unreadable(sentence, tokenizer) else ()
+    return [
+        candidate._replace(flags=(*candidate.flags, *of_all, *of_this))
+        for candidate in candidates
+        for of_this in [("invisible",) * lacks_invisible(sentence, candidate.text)]
+    ]
+
+
+def _joined(first: Translation, second: Translation) -> Translation:
+    """Tell of a translation and what was made of it as of one."""
+    details = first.details and second.details and through(first.details, second.details)
+    flags = dict.fromkeys((*first.flags, *second.flags, "through"))
+    return replace(second, source=first.source, flags=tuple(flags), details=details)
 
 
 def _options(options: Options, changes: Changes) -> Options:
@@ -258,11 +341,14 @@ def _is_lengthened(text: str) -> bool:
 
 
 def _assembled(
-    text: str, ranges: list[tuple[int, int]], sentences: list[list[Candidate]]
+    text: str,
+    ranges: list[tuple[int, int]],
+    sentences: list[list[Candidate]],
+    direction: Direction,
 ) -> Translation:
     """Write the candidates of the sentences between what stood between the sentences."""
     if not sentences:
-        return Translation(source=text, text=text, score=0.0)
+        return Translation(source=text, text=text, score=0.0, direction=direction)
     is_one = ranges == [(0, len(text))]
     best, *others = sentences[0] if is_one else _best_of_all(text, ranges, sentences)
     return Translation(
@@ -275,6 +361,7 @@ def _assembled(
             (text[start:end], candidates[0].text)
             for (start, end), candidates in zip(ranges, sentences, strict=True)
         ),
+        direction=direction,
     )
 
 
@@ -317,18 +404,26 @@ def _chunks(lines: Iterable[str | None]) -> Iterator[list[str] | None]:
             yield None
 
 
-def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -> Translator:
-    """Load a model folder and return what translates with it.
+def load(
+    folder: str | Path | None = None, engine: str | None = None, *, fast: bool = False
+) -> Translator:
+    """Load a model folder, or the model that comes with heedful, and return what translates by it.
 
     The engine is "ctranslate2", which needs no torch, or "pytorch", which is our own model; by
     default the first, if the folder has been exported for it. "exact" is the first without rounding
     to int8, so it finds what "pytorch" finds. With `fast`, the first scores likely pieces alone,
     which is faster in bulk; but who shares a batch may show.
     """
-    refuse_other_type("folder", folder, str, Path)
+    refuse_other_type("folder", folder, str, Path, None)
     refuse_other_type("fast", fast, bool)
-    model_folder = ModelFolder(Path(folder))
-    search = SearchConfig(**vars(model_folder.provenance().search))
+    model_folder = ModelFolder(model_path(folder))
+    provenance = model_folder.provenance()
+    if engine == "exact" and provenance.model.is_rounded:
+        raise ConfigError(
+            f"{model_folder.path}: its weights were rounded when it was packed, so there is no "
+            "'exact'; take another engine"
+        )
+    search = SearchConfig(**vars(provenance.search))
     tokenizer, config = model_folder.tokenizer(), model_folder.config()
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(
@@ -336,7 +431,9 @@ def load(folder: str | Path, engine: str | None = None, *, fast: bool = False) -
             f"{config.vocab_size}; the files come from different models"
         )
     loaded = _load_engine(model_folder, config, engine, fast)
-    return Translator(tokenizer, loaded, search, model_folder.habits())
+    languages = provenance.data.directions or [UNSTATED]
+    known = model_folder.habits(), languages, model_folder.language_table()
+    return Translator(tokenizer, loaded, search, *known)
 
 
 def _load_engine(folder: ModelFolder, config: ModelConfig, name: str | None, fast: bool) -> Engine:

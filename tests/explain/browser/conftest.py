@@ -20,13 +20,17 @@ from heedful.storage.folder import ModelFolder
 from tests.conftest import SIZES, write_corpus
 from tools.browser import MUST_NOT_SKIP, find_browser
 
+AXE = f"""axe.run(document, {{runOnly: {
+    json.dumps(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+}}})"""
 _HOST = "http://heedful.test/"
 
 # What a test may call in the browser, each with one JSON argument.
 _CALLS = """
-const names = ["tokenizer", "transformer", "matrix", "weights", "translator", "state", "sentences"];
+const names = ["tokenizer", "transformer", "matrix", "weights", "translator", "state", "sentences",
+  "texts"];
 const [{Tokenizer}, {Transformer}, {logSoftmax}, {readWeights, readBase64}, {Translator}, {State},
-  {cutText}] = await Promise.all(names.map((name) => import(`/${name}.js`)));
+  {cutText}, {english}] = await Promise.all(names.map((name) => import(`/${name}.js`)));
 const open = ({config, places, weights}) =>
   new Transformer(config, readWeights(places, readBase64(weights)));
 const calls = {
@@ -60,6 +64,7 @@ const calls = {
     const {x} = transformer.decode([target], state, whatIf, keep);
     return {kept, logits: [...transformer.logits(x).data]};
   },
+  texts: () => english,
   cut: ({texts, longest}) => texts.map((text) =>
     cutText(text, longest).map(({start, end}) => text.slice(start, end))),
   selection: ({hash, changes}) => {
@@ -132,7 +137,7 @@ def open_page(browser, request) -> Iterator[Callable]:
     """Open a page from disk; whatever it says on the console or asks for fails the test."""
     contexts = []
 
-    def open_page(path: Path, **options: object) -> object:
+    def open_page(path: Path, selection: str = "", **options: object) -> object:
         context = browser.new_context(locale="en-US", **options)
         contexts.append(context)
         tab = context.new_page()
@@ -140,7 +145,7 @@ def open_page(browser, request) -> Iterator[Callable]:
         tab.on("console", lambda message: tab.said.append(message.text))
         tab.on("pageerror", lambda error: tab.said.append(str(error)))
         tab.on("request", lambda request: tab.asked.append(request.url))
-        tab.goto(path.as_uri())
+        tab.goto(f"{path.as_uri()}#{selection}")
         return tab
 
     yield open_page

@@ -1,21 +1,20 @@
 """The page as a person finds it: opened from disk, in both themes, on any screen."""
 
 import json
+import re
 
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 
 from heedful.decoding.hypothesis import SearchConfig
 from heedful.decoding.pytorch_engine import PyTorchEngine
-from heedful.explain.page import write_page
+from heedful.explain.page import page_data, write_page
 from heedful.storage.folder import ModelFolder
 from heedful.translation.translator import Translator
+from tests.explain.browser.conftest import AXE
 
 pytestmark = pytest.mark.slow
 
-AXE = f"""axe.run(document, {{runOnly: {
-    json.dumps(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
-}}})"""
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\u0001]]>-->"
 
 
@@ -192,7 +191,7 @@ def test_hostile_text_stays_text_wherever_it_stands(open_page, trained, tmp_path
     folder = ModelFolder(shutil.copytree(trained.path, tmp_path / "<b onclick=alert(1)>&amp;"))
     provenance = json.loads(folder.provenance_file.read_text())
     provenance["scores"][0]["name"] = HOSTILE
-    provenance["data"]["to_language"] = HOSTILE
+    provenance["data"]["directions"] = [{"from_language": "en", "to_language": HOSTILE}]
     folder.provenance_file.write_text(json.dumps(provenance))
     vocabulary = folder.tokenizer().vocabulary()
     pieces = [
@@ -244,3 +243,30 @@ def test_the_selection_is_in_the_address(call):
     kept = {"panel": "one-head", "kind": "cross", "layer": 5, "head": 3, "piece": 7}
     others = [kept | {"head": 1}, kept, kept | {"head": 2}, {"panel": "one-head"}]
     assert found == {"hash": "panel=one-head", "seen": [kept, *others]}
+
+
+@pytest.mark.parametrize("code", ["de", "fr"])
+def test_other_languages_say_all_that_english_says(call, trained, code):
+    english = call("texts")
+
+    other = page_data(trained)[0]["texts"][code]
+
+    names = {name: set(re.findall(r"{\w+}", text)) for name, text in english.items()}
+    assert {name: set(re.findall(r"{\w+}", text)) for name, text in other.items()} == names
+    assert len([name for name in names if other[name] == english[name]]) < 0.1 * len(names)
+
+
+def test_the_page_speaks_the_language_of_the_browser_and_another_on_request(browser, page_file):
+    tab = browser.new_page(locale="fr-FR")
+    tab.goto(page_file.as_uri())
+    tab.get_by_role("button", name="Regarder à l’intérieur").click()
+    tab.get_by_role("button", name="Toutes les têtes").click()
+    tab.locator("#source").fill("f e d")
+
+    tab.get_by_role("combobox", name="Langue de cette page").select_option("de")
+
+    tab.get_by_role("button", name="Hineinsehen").wait_for()
+    assert tab.locator("#source").input_value() == "f e d"
+    assert "panel=heads" in tab.url
+    assert tab.evaluate("document.documentElement.lang") == "de"
+    tab.close()

@@ -22,6 +22,28 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Make a part of a drawing (SVG).
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, string | number>} attributes
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
+export function shape(tag, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}
+
+/**
+ * A place that scrolls by itself, by keys too.
+ * @param {string} label
+ * @param {Node} child
+ */
+export function scrolling(label, child) {
+  return element("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": label }, child);
+}
+
+/**
  * Let the arrow keys go through children, of which one is a stop for Tab (roving tabindex).
  * @param {HTMLElement} container
  * @param {string} selector of the children

@@ -79,7 +79,7 @@ export class Engine {
  * In one file, the page's own program is the worker's too; served as modules, its first module is.
  * @returns {Worker}
  */
-function startWorker() {
+export function startWorker() {
   const program = /** @type {HTMLScriptElement} */ (document.getElementById("program"));
   if (program.src) return new Worker(trusted(program.src), { type: "module" });
   // No module, as browsers do not load those for a page that is opened from disk.

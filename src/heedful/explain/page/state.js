@@ -3,11 +3,16 @@
  * What is kept is in the address of the page, after #, so a link opens the very picture.
  */
 
+/** Of attention: source to source, target to target, target to source.
+ * @typedef {"encoder" | "decoder" | "cross"} Kind
+ */
+
 /**
  * What is selected. Whatever is left out is open.
  * @typedef {object} Selection
  * @property {string} [panel] which panel is seen
- * @property {"encoder" | "decoder" | "cross"} [kind] of attention
+ * @property {string} [lang] the language of the page, if not the browser's
+ * @property {Kind} [kind]
  * @property {number} [layer]
  * @property {number} [head]
  * @property {number} [sentence] of the text
@@ -15,10 +20,12 @@
  * @property {number} [seen] at whom: a number in the source, or for the decoder in the target
  * @property {number} [step] of writing, counted from 0
  * @property {number} [hypothesis] node of the beam search
+ * @property {number} [card] of the lesson
  */
 
 const KINDS = ["encoder", "decoder", "cross"];
-const NUMBERS = ["layer", "head", "sentence", "piece", "seen", "step", "hypothesis"];
+const NUMBERS = ["layer", "head", "sentence", "piece", "seen", "step", "hypothesis", "card"];
+const LET_GO = NUMBERS.concat("kind").filter((name) => name !== "sentence" && name !== "card");
 
 /** Holds the selection and tells whoever listens. */
 export class State {
@@ -52,12 +59,12 @@ export class State {
     this.tell();
   }
 
-  /** End the preview, or else let go of all but the panel. */
+  /** End the preview, or else let go of all but the panel, the sentence and the card. */
   release() {
     const isPreview = Object.keys(this.previewed).length > 0;
     this.previewed = {};
     if (isPreview) this.tell();
-    else this.keep(Object.fromEntries(NUMBERS.concat("kind").map((name) => [name, undefined])));
+    else this.keep(Object.fromEntries(LET_GO.map((name) => [name, undefined])));
   }
 
   /** Take what the address says, as after "back". */
@@ -93,6 +100,7 @@ export function readHash(hash) {
   const found = {};
   for (const [name, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
     if (name === "panel" && /^[a-z-]{1,20}$/.test(value)) found.panel = value;
+    if (name === "lang" && /^[a-z]{2,3}$/.test(value)) found.lang = value;
     if (name === "kind" && KINDS.includes(value)) found.kind = value;
     if (NUMBERS.includes(name) && /^\d{1,6}$/.test(value)) found[name] = Number(value);
   }

@@ -26,6 +26,7 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  * @property {string} name of the model
  * @property {string} version of heedful
  * @property {string} text to begin with, or ""
+ * @property {Record<string, import("./texts.js").Texts>} texts of the page in other languages
  * @property {import("./transformer.js").ModelConfig} config
  * @property {import("./tokenizer.js").Vocabulary} vocabulary
  * @property {import("./weights.js").Place[]} places of the weights
@@ -34,7 +35,9 @@ import { betweenWords, placeOfLargest, wordsOf } from "./words.js";
  * @property {{ from: string, to: string }} languages codes, or "" if they are not known
  * @property {{ code: string, ids: number[] }[]} targets languages it can be told to translate to,
  *   each with the ids that go before the source; none if there is no choice
+ * @property {string} target which of these to begin with, or ""
  * @property {{ parameters: number, trained: string, pairs: number, score: string }} facts
+ * @property {import("./served.js").Served} [served] of a page that a server gives
  */
 
 /**
@@ -209,8 +212,102 @@ export class Translator {
     const state = this.model.encode([...source, EOS], whatIf, keep);
     const { x } = this.model.decode([[BOS, ...target]], state, whatIf, keep);
     const scores = this.model.logits(x);
+    const normaliser = matrix(scores.rows, 1); // the logarithm of the sum of all e^logit
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] = scores.data[row * scores.width];
     logSoftmax(scores);
+    for (let row = 0; row < scores.rows; row++) normaliser.data[row] -= scores.data[row * scores.width];
+    keep?.("normaliser", normaliser);
     return { scores };
+  }
+
+  /**
+   * Tell how much of a target's log-probability goes when a head is silenced, head by head.
+   * @param {number[]} source
+   * @param {number[]} target
+   * @param {string[]} heads as in `WhatIf`
+   * @param {Pause} pause
+   * @param {(soFar: number[]) => void} tell
+   */
+  async losses(source, target, heads, pause, tell) {
+    const usual = this.logProbability(source, target);
+    const losses = [];
+    for (const head of heads) {
+      losses.push(usual - this.logProbability(source, target, { silenced: [head] }));
+      tell([...losses]);
+      await pause();
+    }
+    return losses;
+  }
+
+  /**
+   * The log-probability of a whole target, its end included.
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   * @param {WhatIf} [whatIf]
+   */
+  logProbability(source, target, whatIf = {}) {
+    const { scores } = this.score(source, target, whatIf);
+    return sum([...target, EOS].slice(0, scores.rows).map((id, row) => scores.data[row * scores.width + id]));
+  }
+
+  /**
+   * The log-probability of each piece of a target and of its end, one piece at a time.
+   * @param {readonly number[]} source
+   * @param {readonly number[]} target
+   */
+  stepwise(source, target) {
+    const step = this.stepFunction({});
+    let state = this.model.encode([...source, EOS]);
+    return [...target, EOS].map((id, at) => {
+      const done = step([at ? target[at - 1] : BOS], state);
+      state = done.state;
+      return done.logProbabilities[0][id];
+    });
+  }
+
+  /**
+   * Draw each piece by chance (sampling), until EOS.
+   * @param {readonly number[]} source
+   * @param {number} temperature below 1, likely pieces become likelier yet
+   * @param {WhatIf} whatIf
+   * @param {Pause} pause
+   */
+  async draw(source, temperature, whatIf, pause) {
+    const step = this.stepFunction(whatIf);
+    const limit = Math.min(lengthLimit(source.length), this.model.mostPieces);
+    let state = this.model.encode([...source, EOS], whatIf);
+    /** @type {number[]} */
+    const pieces = [];
+    while (pieces.length < limit) {
+      const done = step([pieces.at(-1) ?? BOS], state);
+      state = done.state;
+      const piece = drawn(done.logProbabilities[0], temperature);
+      if (piece === EOS) break;
+      pieces.push(piece);
+      await pause();
+    }
+    return pieces;
+  }
+
+  /**
+   * Find the pieces whose embeddings point where that of one does, the nearest first.
+   * @param {number} id
+   * @param {number} count
+   */
+  nearest(id, count) {
+    const { rows, width, data } = this.model.embedding;
+    const cosines = new Float32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      let [dot, length, own] = [0, 0, 0];
+      for (let i = 0; i < width; i++) {
+        const [a, b] = [data[row * width + i], data[id * width + i]];
+        dot += a * b;
+        length += a * a;
+        own += b * b;
+      }
+      cosines[row] = row === id ? -1 : dot / Math.sqrt(length * own || 1);
+    }
+    return best(cosines, count).map((row) => ({ id: row, cosine: cosines[row] }));
   }
 
   /** @private @param {Wish} wish @returns {SearchConfig} */
@@ -249,8 +346,10 @@ export class Translator {
     const most = this.model.mostPieces - 1;
     const { scores } = this.score(source, target.slice(0, most), {}, (name, value) => (kept[name] = value));
     const attention = this.aligned(kept, source.length, target.length);
-    const [sourceSpelling, spelling] = [source, target].map((ids) => this.tokenizer.spell(ids));
-    const [sourceWords, words] = [sourceSpelling, spelling].map(wordsOf);
+    const tags = this.numTags(source);
+    const [sourceSpelling, spelling] = [source.slice(tags), target].map((ids) => this.tokenizer.spell(ids));
+    const words = wordsOf(spelling);
+    const sourceWords = wordsOf(sourceSpelling).map((word) => ({ ...word, pieces: word.pieces.map((at) => at + tags) }));
     const looks = betweenWords(attention, sourceWords, words);
     return {
       text: spelling.join(""),
@@ -265,6 +364,12 @@ export class Translator {
         source: placeOfLargest(looks[number]),
       })),
     };
+  }
+
+  /** How many tags stand before the source. @private @param {readonly number[]} source */
+  numTags(source) {
+    const first = source.findIndex((id) => this.data.vocabulary.kinds[id] !== "c");
+    return first < 0 ? source.length : first;
   }
 
   /**
@@ -295,6 +400,14 @@ export class Translator {
 /** @param {DecoderState} state @param {number[]} rows */
 function select(state, rows) {
   return { ...state, past: rows.map((row) => state.past[row]) };
+}
+
+/** @param {Float32Array} logProbabilities @param {number} temperature */
+function drawn(logProbabilities, temperature) {
+  const most = logProbabilities.reduce((best, value) => Math.max(best, value), -Infinity);
+  const heights = logProbabilities.map((value) => Math.exp((value - most) / temperature));
+  let left = Math.random() * heights.reduce((total, height) => total + height, 0);
+  return Math.max(heights.findIndex((height) => (left -= height) <= 0), 0);
 }
 
 /** @param {number[]} values */

@@ -24,6 +24,16 @@ import { readWeights } from "./weights.js";
  * @property {(asked: { text: string, target?: string }) => number[]} ids of a source
  * @property {(asked: Forward) => Pass} forward one pass over source and target at once
  * @property {(asked: Beam) => Found} search step by step, for the tree of hypotheses
+ * @property {(asked: { source: number[], target: number[], heads: string[] }) => number[]} losses
+ *   how much of the target's log-probability goes without each head; tells as they come
+ * @property {(asked: { source: number[], target: number[], whatIf?: WhatIf }) => { logProbability: number }} likelihood
+ *   of a whole target, its end included
+ * @property {(asked: { source: number[], target: number[] }) => number[]} stepwise
+ *   log-probability of each target piece and of the end, computed piece by piece
+ * @property {(asked: { source: number[], temperature: number, whatIf?: WhatIf }) => number[]} draw
+ *   a translation by chance
+ * @property {(asked: { id: number, count: number }) => { id: number, cosine: number }[]} nearest
+ *   pieces whose embeddings point where that of one does
  * @property {(asked: { name: string }) => Matrix} weight by its name in model.safetensors
  */
 
@@ -133,6 +143,15 @@ const answers = {
     const config = { ...translator.data.search, ...wish };
     return { steps, hypotheses: bestFirst(steps[steps.length - 1].found, config) };
   },
+  losses: (translator, { source, target, heads }, pause, tell) =>
+    translator.losses(source, target, heads, pause, tell),
+  likelihood: (translator, { source, target, whatIf }) => ({
+    logProbability: translator.logProbability(source, target, whatIf),
+  }),
+  stepwise: (translator, { source, target }) => translator.stepwise(source, target),
+  draw: (translator, { source, temperature, whatIf }, pause) =>
+    translator.draw(source, temperature, whatIf, pause),
+  nearest: (translator, { id, count }) => translator.nearest(id, count),
   weight: (translator, { name }) => translator.model.weight(name),
 };
 

@@ -2,6 +2,7 @@
 
 import { element, rove } from "../elements.js";
 import { readFile, translatedName } from "../files.js";
+import { ServedEngine } from "../served.js";
 import { fill } from "../texts.js";
 import { assembled } from "../translator.js";
 
@@ -46,7 +47,7 @@ export class TranslatePanel {
     this.copyButton = element("button", { type: "button", click: () => this.copy() }, texts.copy);
     this.target = element("select", { id: "target", change: () => this.translate() });
     this.target.append(...data.targets.map(({ code }) => element("option", { value: code }, nameOf(code))));
-    this.file = element("input", { type: "file", accept: ".txt,.srt,.vtt,text/plain", hidden: true, change: () => this.chosen() });
+    this.file = element("input", { type: "file", accept: fileKinds(context), hidden: true, change: () => this.chosen() });
     this.others = element("div", { id: "others", popover: "auto", class: "others" });
     this.history = element("section", { class: "history", hidden: true, "aria-labelledby": "history" });
     this.top = element("section", { class: "translate", "aria-label": texts.title },
@@ -110,7 +111,9 @@ export class TranslatePanel {
 
   /** Begin with the text that the page was written with. */
   begin() {
-    if (this.context.data.text) this.put(this.context.data.text);
+    if (this.context.data.target) this.target.value = this.context.data.target;
+    const text = history.state?.text ?? this.context.data.text;
+    if (text) this.put(text);
     this.input.focus({ preventScroll: true });
   }
 
@@ -140,7 +143,7 @@ export class TranslatePanel {
       const tell = (/** @type {Translation} */ soFar) => this.show(soFar);
       const asked = { text, wish: this.wish() };
       this.show(await this.context.engine.ask("translate", asked, { signal, tell }));
-      this.say("");
+      this.say(this.detected());
       this.context.translated(/** @type {Translation} */ (this.translation));
       this.remember();
     } catch (error) {
@@ -149,6 +152,13 @@ export class TranslatePanel {
       clearTimeout(slow);
       if (!signal.aborted) this.output.removeAttribute("aria-busy");
     }
+  }
+
+  /** Tell which language was read, where a server told it and there are several. @private */
+  detected() {
+    const { engine, texts, data } = this.context;
+    if (!(engine instanceof ServedEngine) || !engine.detected || data.languages.from) return "";
+    return fill(texts.detected, { language: nameOf(engine.detected) });
   }
 
   /** @private */
@@ -356,6 +366,7 @@ export class TranslatePanel {
   /** Translate a file and offer the result. @private @param {File} file */
   async read(file) {
     const { texts, engine, data } = this.context;
+    if (engine instanceof ServedEngine) return this.send(file, engine);
     const bytes = await file.arrayBuffer();
     let content;
     try {
@@ -392,6 +403,29 @@ export class TranslatePanel {
     this.offer(name, task.write(translations));
   }
 
+  /** Have a file translated by the server. @private @param {File} file @param {ServedEngine} engine */
+  async send(file, engine) {
+    const { texts } = this.context;
+    const control = new AbortController();
+    const cancel = element("button", { type: "button", click: () => control.abort() }, texts.cancel);
+    const told = element("span", {}, fill(texts.fileRead, { name: file.name, percent: 0 }));
+    this.status.replaceChildren(told, " ", cancel);
+    const progress = (/** @type {import("../served.js").Report} */ { texts: all, translated }) => {
+      const percent = Math.floor((100 * translated) / Math.max(all, 1));
+      told.textContent = fill(texts.fileRead, { name: file.name, percent });
+    };
+    try {
+      const done = await engine.translateFile(file, this.wish(), control.signal, progress);
+      const { name, unchanged } = done;
+      this.status.replaceChildren(
+        element("a", { href: done.url, download: name, class: "button" }, fill(texts.download, { name })),
+        " ", fill(texts.fileDone, { texts: done.texts, unchanged }),
+      ); // prettier-ignore
+    } catch (error) {
+      this.say(control.signal.aborted ? "" : String(error));
+    }
+  }
+
   /** @private @param {string} name @param {string} content */
   offer(name, content) {
     const { texts } = this.context;
@@ -400,6 +434,11 @@ export class TranslatePanel {
       element("a", { href: address, download: name, class: "button" }, fill(texts.download, { name })),
     );
   }
+}
+
+/** What names of files may end in. @param {Context} context */
+function fileKinds({ engine }) {
+  return engine instanceof ServedEngine ? engine.served.files.join(",") : ".txt,.srt,.vtt,text/plain";
 }
 
 /** @param {string} text */
@@ -415,7 +454,7 @@ function percentOf(probability) {
 /** @param {string} code */
 function nameOf(code) {
   try {
-    return new Intl.DisplayNames([navigator.language], { type: "language" }).of(code) ?? code;
+    return new Intl.DisplayNames([document.documentElement.lang], { type: "language" }).of(code) ?? code;
   } catch {
     return code;
   }
