@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import torch
+
 FOLDER = Path(__file__).parents[1] / "notebooks"
 _RICH = {"image/png": "_repr_png_", "text/markdown": "_repr_markdown_"}
 
@@ -54,6 +56,7 @@ def _shown(value: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Run those that are named, or all, and write what they show into them."""
+    torch.set_num_threads(1)  # the networks are small
     named = sys.argv[1:] or [path.stem for path in sorted(FOLDER.glob("*.ipynb"))]
     for name in named:
         path = FOLDER / f"{name}.ipynb"

@@ -104,3 +104,15 @@ def test_a_row_for_each_variation_and_no_cell_measured_twice(tmp_path, corpus, m
     table = result.tables[0]
     assert table.rows[0][:5] == ("base", 4.92, 4.0, 25.8, 20.0)
     assert [row[0] for row in table.rows] == [row.name for row in table3.trained_rows("mini")]
+
+
+@pytest.mark.slow
+def test_rows_that_have_learned_nothing_yet_are_not_compared(tmp_path, corpus, monkeypatch):
+    calls = []
+    monkeypatch.setattr(table3, "measure", lambda *given: fake(calls)(*given) | {"bleu": 0.3})
+    monkeypatch.setattr(statistics, "RESAMPLES", 40)
+
+    *_, result = table3.run(Request(name="table3", out=tmp_path / "out", minutes=5.0, **corpus))
+
+    assert [claim.verdict for claim in result.claims][2:] == ["cannot be tested here"]
+    assert "BLEU of base is 0.3" in result.claims[-1].measured
