@@ -12,7 +12,9 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 FROM python:3.13-slim
 COPY constraints.txt /tmp/
 RUN --mount=type=bind,from=wheel,source=/wheel,target=/wheel \
-    pip install --no-cache-dir --constraint /tmp/constraints.txt "$(echo /wheel/*.whl)[serve]"
+    pip install --no-cache-dir --no-compile --constraint /tmp/constraints.txt "$(echo /wheel/*.whl)[serve]"
+# Compiled for a quick start, but for what is large and seldom wanted.
+RUN python -m compileall -q -x "/(numpy|lxml|sacrebleu|pip)/" /usr/local/lib/python3.13/site-packages
 RUN useradd --create-home translator
 USER translator
 EXPOSE 5000

@@ -5,7 +5,7 @@ import pytest
 from heedful.errors import ConfigError
 from heedful.server.limits import Limits
 from heedful.server.place import Place
-from heedful.server.run import make_config, make_service, serve
+from heedful.server.run import make_config, make_service, open_port, serve
 
 
 def test_a_port_that_is_taken_is_said_in_a_line(service):
@@ -13,6 +13,13 @@ def test_a_port_that_is_taken_is_said_in_a_line(service):
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=rf"cannot listen on 127.0.0.1, port {port}: Address"):
             serve(service, Place(port=port), print)
+
+
+def test_no_answer_waits_for_its_head_to_be_acknowledged():
+    """asyncio switches that off for sockets that say they are of TCP, and for no others."""
+    with open_port(Place(port=0)) as opened:
+        assert opened.proto == socket.IPPROTO_TCP
+        assert opened.getsockname()[0] == "127.0.0.1"
 
 
 def test_a_host_that_is_none_is_said_in_a_line(service):

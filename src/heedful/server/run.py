@@ -37,7 +37,7 @@ def make_service(models: Models, limits: Limits, keys: Path | None = None) -> Se
 
 def serve(service: Service, place: Place, listening: Callable[[str], None]) -> None:
     """Serve until a signal says to end; what is begun by then is finished."""
-    with _listening(place) as listener:
+    with open_port(place) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         listening(f"http://{shown}:{port}")
@@ -65,18 +65,30 @@ def make_config(service: Service, place: Place) -> uvicorn.Config:
     )
 
 
-def _listening(place: Place) -> socket.socket:
-    """Open the port, or say why that cannot be."""
+def open_port(place: Place) -> socket.socket:
+    """Open the port, or say why that cannot be.
+
+    The socket says that it is of TCP, for else asyncio does not see it, and lets every answer wait
+    40 ms for the client to acknowledge its head (Nagle).
+    """
     _allow_many_connections()
     try:
-        family, *_ = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server((place.host, place.port), family=family, backlog=_BACKLOG)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
+        family, *_, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0]
+        opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            if sys.platform != "win32":
+                opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            opened.bind(address)
+            opened.listen(_BACKLOG)
+        except BaseException:
+            opened.close()
+            raise
+    except OSError as error:
         raise ConfigError(
-            f"cannot listen on {place.host}, port {place.port}: {reason}; "
+            f"cannot listen on {place.host}, port {place.port}: {error.strerror}; "
             "choose others by --host and --port"
         ) from error
+    return opened
 
 
 def _allow_many_connections() -> None:
