@@ -69,13 +69,16 @@ def test_after_it_was_killed_it_serves_again(model_folder):
             process.kill()
 
 
-def test_without_a_model_it_says_what_to_type(monkeypatch, capsys):
+def test_without_a_model_that_comes_along_it_says_what_to_name(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("heedful.storage.shipped.MODELS", tmp_path)
     monkeypatch.setattr("sys.argv", ["heedful", "serve"])
 
     with pytest.raises(SystemExit):
         main()
 
-    assert "heedful serve model/" in capsys.readouterr().err
+    assert (
+        "no model comes with this copy of heedful; name a model folder" in capsys.readouterr().err
+    )
 
 
 def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
