@@ -69,16 +69,18 @@ def test_after_it_was_killed_it_serves_again(model_folder):
             process.kill()
 
 
-def test_without_a_model_that_comes_along_it_says_what_to_name(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("heedful.storage.shipped.MODELS", tmp_path)
-    monkeypatch.setattr("sys.argv", ["heedful", "serve"])
+def test_without_a_model_it_takes_the_one_that_comes_with_heedful(monkeypatch):
+    asked = []
 
-    with pytest.raises(SystemExit):
-        main()
+    def model_path(*named):
+        asked.append(named)
+        raise ConfigError("none")
 
-    assert (
-        "no model comes with this copy of heedful; name a model folder" in capsys.readouterr().err
-    )
+    monkeypatch.setattr("heedful.cli.serve.model_path", model_path)
+
+    with pytest.raises(ConfigError, match="none"):
+        serve([], Limits(), Place(), None, ("", ""))
+    assert asked == [()]
 
 
 def test_what_is_not_installed_is_named(monkeypatch, tmp_path):
