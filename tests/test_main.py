@@ -106,3 +106,26 @@ def test_who_has_seen_enough_may_close_the_pipe(model_folder, option):
 
         assert process.wait() == 141
         assert process.stderr.read() == b""
+
+
+def test_languages_are_read_on_the_short_way_too(model_folder, monkeypatch, capsys):
+    short = ["heedful", "translate", str(model_folder.path), "--to", "fr", "a b", "--from", "en"]
+    long = [*short, "--beam", "4"]
+    outputs = []
+    for arguments in (short, long):
+        monkeypatch.setattr("sys.argv", arguments)
+        main()
+        outputs.append(capsys.readouterr().out)
+
+    assert outputs[0] == outputs[1] != ""
+
+
+@pytest.mark.parametrize("odd", [["--to"], ["--to", "fr", "--to", "de", "--bogus"]])
+def test_odd_options_are_answered_as_on_the_long_way(model_folder, monkeypatch, capsys, odd):
+    monkeypatch.setattr("sys.argv", ["heedful", "translate", str(model_folder.path), *odd])
+
+    with pytest.raises(SystemExit) as end:
+        main()
+
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -5,7 +5,7 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from heedful.errors import HeedfulError, printable
 from heedful.machine.waiting import wait_briefly
@@ -101,21 +101,30 @@ def _write_no_more() -> None:
 
 
 def _run(arguments: list[str]) -> None:
-    """Run a verb; a translation without options does not wait for what reads options."""
-    if arguments[:1] == ["translate"] and len(arguments) > 1 and not _has_options(arguments):
+    """Run a verb; a translation with no options but languages does not wait for what reads more."""
+    verb, *rest = arguments or [""]
+    words, languages = _without_languages(rest)
+    if verb == "translate" and rest and not any(word.startswith("-") for word in words):
         from heedful.cli.translate import Task, translate
         from heedful.storage.shipped import model_and_texts
+        from heedful.translation.options import Options
 
-        model, texts = model_and_texts(arguments[1:])
-        translate(Task(model=model, texts=texts))
+        model, texts = model_and_texts(words)
+        translate(Task(model=model, texts=texts, options=Options(**languages)))
     else:
         from heedful.cli.app import run
 
         run()
 
 
-def _has_options(arguments: list[str]) -> bool:
-    return any(argument.startswith("-") for argument in arguments)
+def _without_languages(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Take --from and --to out of what was typed."""
+    words, languages = list(arguments), dict[str, Any]()
+    for option, name in ("--from", "from_language"), ("--to", "to_language"):
+        if words.count(option) == 1 and (at := words.index(option)) + 1 < len(words):
+            languages[name] = words[at + 1]
+            del words[at : at + 2]
+    return words, languages
 
 
 if __name__ == "__main__":
