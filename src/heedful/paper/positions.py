@@ -13,7 +13,7 @@ from heedful.model.batch import Batch, make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer, half_sinusoids, interleaved_sinusoids
 from heedful.paper.request import Request
-from heedful.paper.result import Events, Picture, Result, Table, claim
+from heedful.paper.result import Claim, Events, Picture, Result, Table, claim
 from heedful.storage.checkpoint import load_model
 from heedful.storage.folder import ModelFolder
 from heedful.training.config import TrainingConfig
@@ -37,7 +37,6 @@ def run(request: Request) -> Events:
     learned, whose = learned_positions(request)
     errors = [linear_error(layout, k) for layout in LAYOUTS for k in OFFSETS]
     waves = {layout: wavelengths(layout) for layout in LAYOUTS}
-    printed = waves["interleaved, as printed"]
     near = similarity(learned)
     yield Result(
         name=request.name,
@@ -56,40 +55,47 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw_distance(near),
             ),
         ),
-        claims=(
-            claim(
-                "The wavelengths form a geometric progression from 2π to 10000 · 2π",
-                "section 3.5",
-                holds=math.isclose(printed[0], 2 * math.pi, rel_tol=1e-4)
-                and math.isclose(printed[-1], 20_000 * math.pi, rel_tol=0.05),
-                printed="2π to 10000 · 2π",
-                measured=f"2π to {printed[-1] / (2 * math.pi):,.0f} · 2π",
-                why="The last pair of the printed formula has exponent (d-2)/d, a little under 1; "
-                "the first code's exponent reaches 1.",
-            ),
-            claim(
-                "For any fixed offset k, PE(pos+k) is a linear function of PE(pos)",
-                "section 3.5",
-                holds=max(errors) < 1e-3,
-                printed="linear",
-                measured=f"the rotation by k is off by at most {max(errors):.1e}",
-            ),
-            claim(
-                "The dot product of two positions depends on their distance alone, and is largest "
-                "where it is 0",
-                "explanations of section 3.5",
-                holds=spread_of_products() < 1e-3 and near[0] == max(near),
-                measured=f"at one distance they differ by {spread_of_products():.1e} at most, "
-                f"of {WIDTH // 2}",
-            ),
-            claim(
-                "Values are between -1 and 1, and no two positions are alike",
-                "explanations of section 3.5",
-                holds=_is_bounded_and_distinct(),
-                measured=f"true of the first {LENGTH * 100:,} positions",
-            ),
-        ),
+        claims=_claims(near, errors, waves),
     )  # fmt: skip
+
+
+def _claims(
+    near: list[float], errors: list[float], waves: dict[str, list[float]]
+) -> tuple[Claim, ...]:
+    printed = waves["interleaved, as printed"]
+    return (
+        claim(
+            "The wavelengths form a geometric progression from 2π to 10000 · 2π",
+            "section 3.5",
+            holds=math.isclose(printed[0], 2 * math.pi, rel_tol=1e-4)
+            and math.isclose(printed[-1], 20_000 * math.pi, rel_tol=0.05),
+            printed="2π to 10000 · 2π",
+            measured=f"2π to {printed[-1] / (2 * math.pi):,.0f} · 2π",
+            why="The last pair of the printed formula has exponent (d-2)/d, a little under 1; "
+            "the first code's exponent reaches 1.",
+        ),
+        claim(
+            "For any fixed offset k, PE(pos+k) is a linear function of PE(pos)",
+            "section 3.5",
+            holds=max(errors) < 1e-3,
+            printed="linear",
+            measured=f"the rotation by k is off by at most {max(errors):.1e}",
+        ),
+        claim(
+            "The dot product of two positions depends on their distance alone, and is largest "
+            "where it is 0",
+            "explanations of section 3.5",
+            holds=spread_of_products() < 1e-3 and near[0] == max(near),
+            measured=f"at one distance they differ by {spread_of_products():.1e} at most, "
+            f"of {WIDTH // 2}",
+        ),
+        claim(
+            "Values are between -1 and 1, and no two positions are alike",
+            "explanations of section 3.5",
+            holds=_is_bounded_and_distinct(),
+            measured=f"true of the first {LENGTH * 100:,} positions",
+        ),
+    )
 
 
 def wavelengths(layout: str, width: int = WIDTH) -> list[float]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from heedful.paper.request import Request
-from heedful.paper.result import Events, Picture, Result, Table, claim
+from heedful.paper.result import Claim, Events, Picture, Result, Table, claim
 
 WIDTHS = (1, 4, 16, 64, 256, 1_024)
 QUERIES, KEYS = 4_000, 16
@@ -32,9 +32,6 @@ class Measured(NamedTuple):
 def run(request: Request) -> Events:
     """Draw queries and keys whose components have mean 0 and variance 1, and look."""
     rows = tuple(measured(width) for width in WIDTHS)
-    worst = max(abs(it.variance / it.d_k - 1) for it in rows)
-    drift = max(abs(it.scaled_variance - 1) for it in rows)
-    wide = rows[-1]
     yield Result(
         name=request.name,
         title="Dot products, with and without 1/√d_k",
@@ -54,32 +51,39 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw(rows),
             ),
         ),
-        claims=(
-            claim(
-                "If the components are independent with mean 0 and variance 1, q·k has mean 0 and "
-                "variance d_k",
-                "section 3.2.1, footnote 4",
-                holds=worst < NEAR,
-                printed="d_k",
-                measured=f"within {100 * worst:.1f} % of d_k for d_k from 1 to {WIDTHS[-1]:,}",
-            ),
-            claim(
-                "Dividing by √d_k makes the variance 1 for every d_k",
-                "section 3.2.1, explanations",
-                holds=drift < NEAR,
-                printed="1",
-                measured=f"within {drift:.3f} of 1",
-            ),
-            claim(
-                "For large d_k the softmax is pushed into regions with extremely small gradients",
-                "section 3.2.1",
-                holds=wide.gradient < 0.2 * wide.scaled_gradient,
-                printed="extremely small",
-                measured=f"at d_k = {wide.d_k:,}: {wide.gradient:.3f} without scaling, "
-                f"{wide.scaled_gradient:.3f} with it",
-            ),
-        ),
+        claims=_claims(rows),
     )  # fmt: skip
+
+
+def _claims(rows: tuple[Measured, ...]) -> tuple[Claim, ...]:
+    worst = max(abs(it.variance / it.d_k - 1) for it in rows)
+    drift = max(abs(it.scaled_variance - 1) for it in rows)
+    wide = rows[-1]
+    return (
+        claim(
+            "If the components are independent with mean 0 and variance 1, q·k has mean 0 and "
+            "variance d_k",
+            "section 3.2.1, footnote 4",
+            holds=worst < NEAR,
+            printed="d_k",
+            measured=f"within {100 * worst:.1f} % of d_k for d_k from 1 to {WIDTHS[-1]:,}",
+        ),
+        claim(
+            "Dividing by √d_k makes the variance 1 for every d_k",
+            "section 3.2.1, explanations",
+            holds=drift < NEAR,
+            printed="1",
+            measured=f"within {drift:.3f} of 1",
+        ),
+        claim(
+            "For large d_k the softmax is pushed into regions with extremely small gradients",
+            "section 3.2.1",
+            holds=wide.gradient < 0.2 * wide.scaled_gradient,
+            printed="extremely small",
+            measured=f"at d_k = {wide.d_k:,}: {wide.gradient:.3f} without scaling, "
+            f"{wide.scaled_gradient:.3f} with it",
+        ),
+    )
 
 
 def measured(d_k: int) -> Measured:

@@ -13,7 +13,7 @@ from heedful.model.batch import Batch, make_batch
 from heedful.model.config import ModelConfig
 from heedful.model.transformer import Transformer
 from heedful.paper.request import Request
-from heedful.paper.result import Events, Picture, Result, Table, claim
+from heedful.paper.result import Claim, Events, Picture, Result, Table, claim
 from heedful.specials import BOS, EOS
 from heedful.training.config import TrainingConfig
 from heedful.training.trainer import Trainer
@@ -68,28 +68,34 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw(target, before, after, wanted),
             ),
         ),
-        claims=(
-            claim(
-                "Trained long enough, the distributions of the model are the wanted ones",
-                "explanations of the six-word vocabulary",
-                holds=worst < CLOSE,
-                printed="one-hot",
-                measured=f"at most {worst:.3f} away",
-            ),
-            claim(
-                "Greedy search and a beam of 2 find the sentence",
-                "explanations of the six-word vocabulary",
-                holds=_text(greedy[0]) == _text(beam[0]) == target,
-                printed=target,
-                measured=f"{_text(greedy[0])}; {_text(beam[0])}",
-            ),
-            claim(
-                '"I love you very much" takes four time steps after its first word',
-                "explanations of decoding",
-                holds=[step[2] for step in steps] == PAIRS[2][1].split()[1:],
-                printed="love, you, very, much",
-                measured=", ".join(step[2] for step in steps),
-            ),
+        claims=_claims(worst, greedy[0], beam[0], steps),
+    )
+
+
+def _claims(
+    worst: float, greedy: Hypothesis, best: Hypothesis, steps: list[tuple[int, str, str, float]]
+) -> tuple[Claim, ...]:
+    return (
+        claim(
+            "Trained long enough, the distributions of the model are the wanted ones",
+            "explanations of the six-word vocabulary",
+            holds=worst < CLOSE,
+            printed="one-hot",
+            measured=f"at most {worst:.3f} away",
+        ),
+        claim(
+            "Greedy search and a beam of 2 find the sentence",
+            "explanations of the six-word vocabulary",
+            holds=_text(greedy) == _text(best) == PAIRS[0][1],
+            printed=PAIRS[0][1],
+            measured=f"{_text(greedy)}; {_text(best)}",
+        ),
+        claim(
+            '"I love you very much" takes four time steps after its first word',
+            "explanations of decoding",
+            holds=[step[2] for step in steps] == PAIRS[2][1].split()[1:],
+            printed="love, you, very, much",
+            measured=", ".join(step[2] for step in steps),
         ),
     )
 
