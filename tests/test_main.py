@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from heedful.__main__ import main
+
 INTERRUPTED_IN = """
 import os, sys, time
 from importlib import import_module

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -37,7 +37,6 @@ def run(request: Request) -> Events:
     learned, whose = learned_positions(request)
     errors = [linear_error(layout, k) for layout in LAYOUTS for k in OFFSETS]
     waves = {layout: wavelengths(layout) for layout in LAYOUTS}
-    printed = waves["interleaved, as printed"]
     near = similarity(learned)
     yield Result(
         name=request.name,
@@ -56,14 +55,14 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw_distance(near),
             ),
         ),
-        claims=_claims(printed, errors, near),
+        claims=_claims(near, errors, waves),
     )  # fmt: skip
 
 
 def _claims(
-    printed: Sequence[float], errors: Sequence[float], near: Sequence[float]
+    near: list[float], errors: list[float], waves: dict[str, list[float]]
 ) -> tuple[Claim, ...]:
-    """Judge what is said of positions."""
+    printed = waves["interleaved, as printed"]
     return (
         claim(
             "The wavelengths form a geometric progression from 2π to 10000 · 2π",

@@ -1,7 +1,6 @@
 """Why dot products are divided by √d_k (section 3.2.1 and its footnote 4)."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -56,8 +55,7 @@ def run(request: Request) -> Events:
     )  # fmt: skip
 
 
-def _claims(rows: Sequence[Measured]) -> tuple[Claim, ...]:
-    """Judge what is said of dot products."""
+def _claims(rows: tuple[Measured, ...]) -> tuple[Claim, ...]:
     worst = max(abs(it.variance / it.d_k - 1) for it in rows)
     drift = max(abs(it.scaled_variance - 1) for it in rows)
     wide = rows[-1]

@@ -68,14 +68,13 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw(target, before, after, wanted),
             ),
         ),
-        claims=_claims(worst, (greedy[0], beam[0]), steps, target),
+        claims=_claims(worst, greedy[0], beam[0], steps),
     )
 
 
 def _claims(
-    worst: float, found: Sequence[Hypothesis], steps: Sequence[Any], target: str
+    worst: float, greedy: Hypothesis, best: Hypothesis, steps: list[tuple[int, str, str, float]]
 ) -> tuple[Claim, ...]:
-    """Judge what is said of the six words."""
     return (
         claim(
             "Trained long enough, the distributions of the model are the wanted ones",
@@ -87,9 +86,9 @@ def _claims(
         claim(
             "Greedy search and a beam of 2 find the sentence",
             "explanations of the six-word vocabulary",
-            holds=_text(found[0]) == _text(found[1]) == target,
-            printed=target,
-            measured=f"{_text(found[0])}; {_text(found[1])}",
+            holds=_text(greedy) == _text(best) == PAIRS[0][1],
+            printed=PAIRS[0][1],
+            measured=f"{_text(greedy)}; {_text(best)}",
         ),
         claim(
             '"I love you very much" takes four time steps after its first word',

@@ -41,7 +41,6 @@ def run(request: Request) -> Events:
             return looked_at(network, corpus)
 
         found[rate] = cells.measured("smoothing", about, measure)
-    plain, smoothed = (found[rate] for rate in RATES)
     yield Result(
         name=request.name,
         title="Label smoothing",
@@ -63,12 +62,11 @@ def run(request: Request) -> Events:
                 draw=lambda: _draw(found),
             ),
         ),
-        claims=_claims(plain, smoothed),
+        claims=_claims(*(found[rate] for rate in RATES)),
     )  # fmt: skip
 
 
 def _claims(plain: dict[str, Any], smoothed: dict[str, Any]) -> tuple[Claim, ...]:
-    """Judge what is said of label smoothing."""
     return (
         claim(
             "Label smoothing hurts perplexity, as the model learns to be more unsure",
