@@ -128,10 +128,15 @@ def ask(translator: Translator) -> None:
     for way, text, right in SENTENCES:
         from_language, to_language = way.split("-")
         found = translator.translate(text, from_language=from_language, to_language=to_language)
-        if _bare(found.text) not in map(_bare, right):
+        if not is_right(found.text, right):
             wrong.append(f"  {way}  {text}  ->  {found.text}")
     print(f"Sentences: {len(SENTENCES) - len(wrong)} of {len(SENTENCES)} as written down; else:")
     print("\n".join(wrong), flush=True)
+
+
+def is_right(text: str, right: Sequence[str]) -> bool:
+    """Whether a translation is one of the right ones, capitals and the end's mark aside."""
+    return _bare(text) in map(_bare, right)
 
 
 def tell_languages(translator: Translator, data: Path) -> None:
