@@ -92,3 +92,13 @@ def test_a_name_that_is_only_a_part_of_a_word_stays(source, target):
 def test_a_share_is_from_none_to_all():
     with pytest.raises(ConfigError, match=r"share must be from 0 to 1, got 1\.5"):
         FormsConfig(share=1.5)
+
+
+def test_words_are_counted_in_every_language_however_long_the_first_is(monkeypatch):
+    monkeypatch.setattr("heedful.data.forms.MOST_COUNTED", 3)
+    first = [Row(f"So the {n}.", f"Also der {n}.", WAY) for n in range(9)]
+    later = [Row("Now the end.", "Ahora el fin.", Direction("en", "es"))]
+
+    casing = casing_of([*first, *later])
+
+    assert casing.begin_small("es", "El fin.") == "el fin."

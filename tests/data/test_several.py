@@ -95,3 +95,29 @@ def test_what_looks_like_a_tag_in_text_is_none(tmp_path):
         assert not set(tokenizer.encode(text)) & set(tokenizer.tags.values())
     assert tokenizer.decode(tokenizer.encode(">>fr<< idea")) == ">>fr<< idea"
     assert tokenizer.spell([tokenizer.tags["fr"]]) == [""]
+
+
+def test_directions_through_shared_sentences_are_learned_where_there_are_enough(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("heedful.data.prepare.FEWEST_BRIDGED", 5)
+
+    corpus = prepare(tmp_path / "corpus", corpora(tmp_path), Preparation())
+
+    assert {str(way) for way in corpus.directions} == {
+        *("en-fr", "fr-en", "en-de", "de-en"),
+        *("fr-de", "de-fr"),
+    }
+
+
+def test_a_few_shared_sentences_teach_no_direction(tmp_path):
+    corpus = prepare(tmp_path / "corpus", corpora(tmp_path), Preparation())
+
+    assert {str(way) for way in corpus.directions} == {"en-fr", "fr-en", "en-de", "de-en"}
+
+
+def test_both_ways_without_languages_is_refused(tmp_path):
+    data = corpora(tmp_path, from_language="", to_language="")[:1]
+
+    with pytest.raises(ConfigError, match=r"of which languages it is must be said"):
+        prepare(tmp_path / "corpus", data, Preparation())

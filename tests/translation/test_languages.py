@@ -142,6 +142,7 @@ def test_texts_of_several_languages_come_back_in_order(translator):
     assert [it.flags for it in together][1::2] == [("same",), ("same",)]
     assert together[1].text == "kaoü mleü"
     assert "same" not in together[0].flags
+    assert translator.with_details(together)[1] == together[1]
 
 
 def test_a_text_in_none_of_its_languages_is_flagged(translator):

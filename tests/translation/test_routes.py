@@ -2,7 +2,9 @@ import pytest
 
 from heedful.errors import ConfigError
 from heedful.storage.languages import UNSTATED, Direction
-from heedful.translation.routes import find_route, grouped
+from heedful.text.language_table import Guess
+from heedful.translation.options import Options
+from heedful.translation.routes import Course, find_course, find_route, grouped
 
 WAYS = [Direction(*way.split("-")) for way in ("en-fr", "fr-en", "en-de", "de-en", "es-en")]
 
@@ -57,3 +59,19 @@ def test_items_are_worked_on_in_groups_and_come_back_in_order():
 
     assert grouped([5, 2, 3, 4], by=lambda item: item % 2, each=each) == [50, 20, 30, 40]
     assert asked == [[5, 3], [2, 4]]
+
+
+def test_a_guess_without_a_way_gives_place_to_one_that_has_one():
+    one_way = [Direction("en", "xb"), Direction("en", "xc")]
+
+    def guess(text):
+        return [Guess("xc", 0.9), Guess("en", 0.1)] if text == "both" else [Guess("xc", 1.0)]
+
+    asked = Options(to_language="xb")
+    assert find_course("both", one_way, asked, guess) == Course((one_way[0],))
+    assert find_course("strange", one_way, asked, guess) == Course((one_way[0],), "language")
+
+
+def test_nothing_goes_round_to_its_own_language():
+    with pytest.raises(ConfigError, match=r"no way from en to en; this model has: en-fr, fr-en"):
+        route("en", "en", WAYS[:2])

@@ -74,7 +74,7 @@ class DataConfig:
 def directions_of(data: tuple[DataConfig, ...]) -> list[Direction]:
     """Return all directions of some corpora, each once, where they are several."""
     found = list(dict.fromkeys(way for each in data for way in each.directions))
-    if len(found) == 1:
+    if len(found) == 1 and not any(each.both_ways for each in data):
         return found
     for each in data:
         if not all((each.direction.from_language, each.direction.to_language)):

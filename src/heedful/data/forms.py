@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 
 from heedful.data.corpus import text_digest
@@ -18,7 +17,7 @@ from heedful.errors import ConfigError
 _WORD = re.compile(r"[^\W\d_]+")
 _ENDS = re.compile(r"\s*[.!?…。！？]+$")
 _OPENS = re.compile(r"^[¿¡]\s*")
-_MOST_COUNTED = 500_000  # rows, by which to tell which words are written with a capital
+MOST_COUNTED = 200_000  # sentences of a language, by which to tell which words have a capital
 _NAMED_SHARE = 0.4  # of the rows with a name that a corpus has too often
 _LONG = 4  # letters of a word, to be mistyped
 
@@ -81,11 +80,13 @@ def as_typed(rows: Iterable[Row], config: FormsConfig, casing: Casing) -> Iterat
 
 
 def casing_of(rows: Iterable[Row]) -> Casing:
-    """Count how words are written."""
-    casing = Casing()
-    for row in islice(rows, _MOST_COUNTED):
+    """Count how words are written, in so many sentences of each language."""
+    casing, counted = Casing(), Counter[str]()
+    for row in rows:
         for language, text in zip(_languages(row), row[:2], strict=True):
-            casing.count(language, text)
+            if counted[language] < MOST_COUNTED:
+                counted[language] += 1
+                casing.count(language, text)
     return casing
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
@@ -31,6 +32,8 @@ from heedful.storage.writing import folder_written_whole
 from heedful.text.language_table import learn_languages
 from heedful.text.lines import refuse_no_text
 from heedful.text.tokenizer import Tokenizer, TokenizerConfig, train_tokenizer
+
+FEWEST_BRIDGED = 1_000  # pairs, to learn a direction that has no corpus of its own
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,7 @@ def prepare(folder: Path, data: tuple[DataConfig, ...], how: Preparation) -> Pre
             _follow(how.parent, partial, how)
             directions = how.parent.provenance().data.directions or directions
         else:
+            directions = [*directions, *_bridged(partial, directions)]
             tags = [way.to_language for way in directions] if is_tagged else []
             _begin(partial, how, tags)
         ways = [(way.from_language, way.to_language) for way in directions]
@@ -187,6 +191,16 @@ def prepare(folder: Path, data: tuple[DataConfig, ...], how: Preparation) -> Pre
             about["valid_cleaning"] = asdict(valid_report)
         (partial / "corpus.json").write_text(json.dumps(about, indent=2))
     return PreparedCorpus(folder)
+
+
+def _bridged(folder: Path, stated: Sequence[Direction]) -> list[Direction]:
+    """Return the directions between corpora that there are enough pairs to learn."""
+    counts = Counter(row.direction for row in read_rows(folder / "train.tsv"))
+    return [
+        way
+        for way, count in counts.items()
+        if way and way not in stated and count >= FEWEST_BRIDGED
+    ]
 
 
 def _begin(folder: Path, how: Preparation, tags: Sequence[str]) -> None:

@@ -27,17 +27,26 @@ class Course(NamedTuple):
 def find_route(directions: Sequence[Direction], from_language: str, to_language: str) -> Route:
     """Find the shortest way from a language, if that is known, to another."""
     refuse_unknown(directions, from_language, to_language)
+    if route := known_route(directions, from_language, to_language):
+        return route
+    raise ConfigError(
+        f"no way from {from_language} to {to_language}; this model has: {_listed(directions)}"
+    )
+
+
+def known_route(
+    directions: Sequence[Direction], from_language: str, to_language: str
+) -> Route | None:
+    """Find the shortest way, if there is one."""
     for way in directions:
         if _fits(from_language, way.from_language) and _fits(to_language, way.to_language):
             return (way,)
     for first, second in product(directions, repeat=2):
         is_joined = first.to_language == second.from_language
         ends = first.from_language, second.to_language
-        if is_joined and ends == (from_language, to_language):
+        if is_joined and ends == (from_language, to_language) and from_language != to_language:
             return first, second
-    raise ConfigError(
-        f"no way from {from_language} to {to_language}; this model has: {_listed(directions)}"
-    )
+    return None
 
 
 def find_course(
@@ -52,10 +61,10 @@ def find_course(
     if from_language or not guess or not any(map(str.isalpha, text)):
         return Course(usual)
     likely = [each.language for each in guess(text)]
-    others = [language for language in likely if language != to_language]
-    if others:
-        return Course(find_route(directions, others[0], to_language))
-    return Course((), "same") if likely else Course(usual, "language")
+    for language in likely:
+        if language != to_language and (route := known_route(directions, language, to_language)):
+            return Course(route)
+    return Course((), "same") if to_language in likely else Course(usual, "language")
 
 
 def refuse_unknown(directions: Sequence[Direction], from_language: str, to_language: str) -> None:

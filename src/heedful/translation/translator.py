@@ -162,7 +162,9 @@ class Translator:
         return grouped(
             translations,
             by=lambda translation: translation.direction,
-            each=lambda way, some: self.towards(way)._with_details(some),
+            each=lambda way, some: (
+                self.towards(way)._with_details(some) if way in self.languages else some
+            ),
         )
 
     def _with_details(self, translations: Sequence[Translation]) -> list[Translation]:
@@ -432,6 +434,11 @@ def load(
         )
     loaded = _load_engine(model_folder, config, engine, fast)
     languages = provenance.data.directions or [UNSTATED]
+    if len(languages) > 1 and (gone := {it.to_language for it in languages} - {*tokenizer.tags}):
+        raise ModelFolderError(
+            f"{model_folder.path}: the vocabulary has no tag for {', '.join(sorted(gone))}; the "
+            "files come from different models"
+        )
     known = model_folder.habits(), languages, model_folder.language_table()
     return Translator(tokenizer, loaded, search, *known)
 
