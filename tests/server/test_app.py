@@ -10,6 +10,7 @@ from heedful.server.models import Model, Models
 from heedful.server.run import make_service
 from heedful.storage.languages import Direction
 from heedful.translation.translator import Translator
+from tests.server.loops import run_apart
 
 ASKED = {"q": "a", "source": "en", "target": "de"}
 
@@ -74,7 +75,7 @@ def with_app(service, work):
         async with service.dispatcher:
             return await asyncio.wait_for(work(app), 30)
 
-    return asyncio.run(run())
+    return run_apart(run())
 
 
 async def until(condition) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from heedful.server.dispatcher import BusyError, Dispatcher
 from heedful.server.metrics import Metrics
+from tests.server.loops import run_apart
 
 
 @dataclass(eq=False)
@@ -42,7 +43,7 @@ def run(work, *, workers: int = 1, most_waiting: int = 1_000, cache: int = 100, 
         ) as dispatcher:
             return await asyncio.wait_for(work(dispatcher), 30)
 
-    return asyncio.run(all_of_it())
+    return run_apart(all_of_it())
 
 
 async def turns(number: int = 5) -> None:
