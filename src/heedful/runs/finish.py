@@ -75,10 +75,11 @@ def write_model(
     tokenizer = corpus.tokenizer
     save_model(folder, model)
     write_atomically(folder.tokenizer_file, tokenizer.model)
-    head = choose_alignment_head(model, tokenizer, corpus.valid, corpus.train)
+    train = corpus.train  # read once
+    head = choose_alignment_head(model, tokenizer, corpus.valid, train)
     write_atomically(folder.alignment_file, json.dumps(asdict(head)) + "\n")
-    every = max(len(corpus.train) // _MOST_PAIRS, 1)
-    habits = habits_of(corpus.train[row] for row in range(0, len(corpus.train), every))
+    every = max(len(train) // _MOST_PAIRS, 1)
+    habits = habits_of(train[row] for row in range(0, len(train), every))
     write_atomically(folder.habits_file, json.dumps(asdict(habits)) + "\n")
     if corpus.languages_file.exists():
         write_atomically(folder.languages_file, corpus.languages_file.read_text("utf-8"))
