@@ -121,3 +121,18 @@ def test_both_ways_without_languages_is_refused(tmp_path):
 
     with pytest.raises(ConfigError, match=r"of which languages it is must be said"):
         prepare(tmp_path / "corpus", data, Preparation())
+
+
+def test_a_source_to_validate_on_is_in_no_corpus_and_on_no_side(tmp_path):
+    """Sides repeat each other here, and both corpora have the same pairs."""
+    lines = [f"word {n % 20}\tmot {n % 15}" for n in range(60)]
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.tsv").write_text("".join(f"{line}\n" for line in lines))
+    languages = {"from_language": "en", "to_language": "fr", "both_ways": True}
+    data = tuple(DataConfig(source=str(tmp_path / f"{it}.tsv"), **languages) for it in "ab")
+
+    corpus = prepare(tmp_path / "corpus", data, Preparation())
+
+    held_out = {(source, to) for source, _, _, to in rows(corpus, "valid")}
+    assert held_out
+    assert not held_out & {(source, to) for source, _, _, to in rows(corpus, "train")}

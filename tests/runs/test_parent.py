@@ -93,7 +93,7 @@ def test_where_the_old_text_is_gone_it_learns_what_the_model_makes_of_the_new(
     *_, finished = train_model(recipe, tmp_path / "model")
 
     translator = load(given.path)
-    old = sides(finished.folder.old_file)
+    old = sides(finished.folder.old_file(checksum_of(given), 0.25))
     assert len(old) == 19  # a third of 57, so that it is a quarter of all
     assert all(translator.translate(source).text == target for source, target in old)
 
@@ -124,20 +124,25 @@ def test_a_run_that_stops_goes_on_to_the_same_weights(recipe, tmp_path):
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
-def test_a_model_that_changed_in_between_is_not_gone_on_from(recipe, model_folder, tmp_path):
+def test_a_run_does_not_go_on_from_a_model_that_has_changed(recipe, model_folder, tmp_path):
     given = without_text(model_folder, tmp_path / "given")
     recipe = load_recipe(tmp_path / "mine.toml", source=tmp_path / "new.tsv")
     recipe = recipe.going_on_from(given.path, 0.0)
     begun = train_model(recipe, tmp_path / "model")
     next(begun)
     begun.close()
-    before = (tmp_path / "model" / "training" / "corpus" / "corpus.json").stat().st_mtime_ns
     given.weights_file.write_bytes(given.weights_file.read_bytes()[:-1] + b"\1")
 
-    next(train_model(recipe, tmp_path / "model"))
+    with pytest.raises(ModelFolderError, match=r"given is not the model that the run in .* began"):
+        next(train_model(recipe, tmp_path / "model"))
 
-    after = (tmp_path / "model" / "training" / "corpus" / "corpus.json").stat().st_mtime_ns
-    assert after > before
+
+def test_sizes_beside_a_model_to_go_on_from_are_its_own(model_folder, new_pairs, tmp_path):
+    text = TINY_RECIPE.replace("d_ff = 32", "d_ff = 64")
+    (tmp_path / "mine.toml").write_text(f'{text}[start]\nmodel = "{model_folder.path}"\n')
+
+    with pytest.raises(ConfigError, match=r"\[start\]: the sizes are not those of .* give --from"):
+        load_recipe(tmp_path / "mine.toml", source=new_pairs)
 
 
 @pytest.mark.parametrize("languages", [{"from_language": "en", "to_language": "fr"}, {}])

@@ -130,6 +130,9 @@ def test_a_way_that_was_not_learned_goes_through_another_and_says_so(translator,
     assert translation.source == "OAK ELM"
     assert translation.details.source_words == ("OAK", "ELM")
     assert all(source < 2 for source, _ in translation.details.alignment)
+    assert translation.direction == Direction("xa", "xb")
+    with pytest.raises(ConfigError, match=r"it goes through en, where a glossary cannot"):
+        translator.translate("OAK", glossary={"OAK": "Q"}, from_language="xa", to_language="xb")
 
 
 def test_texts_of_several_languages_come_back_in_order(translator):

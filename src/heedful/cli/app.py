@@ -127,8 +127,9 @@ def train(
         Path | None, typer.Option(help="The folder of the files that the recipe itself names.")
     ] = None,
     mix: Annotated[
-        float, typer.Option(help="With a model to go on from: the share of old pairs.")
-    ] = 0.5,
+        float | None,
+        typer.Option(help="With a model to go on from: the share of old pairs, usually 0.5."),
+    ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(help="Time for all of it; size and schedule are chosen to make use of it."),
@@ -167,6 +168,8 @@ def train(
     from heedful.runs.train import train_model
 
     from_language, parent = _language_and_model(from_ or ())
+    if mix is not None and not parent:
+        raise ConfigError("--mix is for a model to go on from; name it: --from model/")
     files_given = {
         "source": source,
         "target": target,
@@ -179,7 +182,7 @@ def train(
     with stop_on_signals() as stop, join() as processes:
         chosen = processes.by_first(load_recipe, recipe, data or "", **files_given)
         if parent:
-            chosen = processes.by_first(chosen.going_on_from, parent, mix)
+            chosen = processes.by_first(chosen.going_on_from, parent, 0.5 if mix is None else mix)
         if minutes is not None:
             chosen = chosen.within(minutes)
         run = train_model(chosen, out, stop, processes, stopwatch)
@@ -697,7 +700,11 @@ def _language_and_model(given: Sequence[str]) -> tuple[str, str]:
     from heedful.data.languages import is_code
     from heedful.storage.shipped import shipped_models
 
-    models = [it for it in given if not is_code(it) or Path(it).is_dir() or it in shipped_models()]
+    models = [
+        it
+        for it in given
+        if not is_code(it) or (Path(it) / "config.json").exists() or it in shipped_models()
+    ]
     languages = [it for it in given if it not in models]
     if len(models) > 1 or len(languages) > 1:
         raise ConfigError(

@@ -1,7 +1,7 @@
 """Several corpora as one, from which a model learns several languages."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -28,7 +28,8 @@ def write_text(
             (parts / str(number)).mkdir(parents=True)
             split_text(parts / str(number), each, cleaning, *reports)
         write_rows(folder / "valid.tsv", _all_valid(parts, data, is_tagged=is_tagged))
-        write_rows(folder / "train.tsv", _all_train(folder, data, is_tagged=is_tagged))
+        rows = _all_train(folder, data, is_tagged=is_tagged)
+        write_rows(folder / "train.tsv", _not_held_out(rows, folder / "valid.tsv"))
         with (folder / "dropped.tsv").open("wb") as file:
             for number in range(len(data)):
                 file.write((parts / str(number) / "dropped.tsv").read_bytes())
@@ -52,6 +53,17 @@ def _all_train(folder: Path, data: Sequence[DataConfig], *, is_tagged: bool) -> 
         for text in row[:2]
     }
     yield from bridges(parts, held_out)
+
+
+def _not_held_out(rows: Iterable[Row], valid: Path) -> Iterator[Row]:
+    """Leave out rows with a source to validate on, which another corpus or side may bring in."""
+    held_out = {_asked(row) for row in read_rows(valid)}
+    return (row for row in rows if _asked(row) not in held_out)
+
+
+def _asked(row: Row) -> int:
+    """Return what stands for a source and the language to translate it to."""
+    return text_digest(f"{row.direction and row.direction.to_language}\t{row.source}")
 
 
 def _all_valid(parts: Path, data: Sequence[DataConfig], *, is_tagged: bool) -> Iterator[Row]:

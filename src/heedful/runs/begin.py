@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from heedful.data.parent import checksum_of
 from heedful.data.prepare import Preparation, PreparedCorpus, prepare
 from heedful.errors import ConfigError, ModelFolderError, StorageError
 from heedful.machine.precision import refuse_missing
@@ -125,12 +126,26 @@ def prepared(folder: ModelFolder, recipe: Recipe) -> PreparedCorpus:
         taught=folder.taught_file if recipe.training.teachers else None,
         parent=recipe.start.folder,
     )
+    if how.parent:
+        _refuse_other_parent(folder, how.parent)
     if how.parent and recipe.start.mix:
-        if not folder.old_file.exists():
+        old = folder.old_file(checksum_of(how.parent), recipe.start.mix)
+        if not old.exists():
             new = prepare(folder.new_pairs, recipe.data, how)
-            write_old_pairs(how.parent, new, recipe.start.mix, folder)
-        how = replace(how, old=folder.old_file)
+            write_old_pairs(how.parent, new, recipe.start.mix, old)
+        how = replace(how, old=old)
     return prepare(folder.corpus, recipe.data, how)
+
+
+def _refuse_other_parent(folder: ModelFolder, parent: ModelFolder) -> None:
+    """Refuse to go on with a run whose parent is no longer what it was."""
+    if folder.recipe_file.exists() and (folder.corpus / "corpus.json").exists():
+        before = PreparedCorpus(folder.corpus).about["made_from"]["settings"].get("parent")
+        if before != checksum_of(parent):
+            raise ModelFolderError(
+                f"{parent.path} is not the model that the run in {folder.path} began with; restore "
+                "it, or choose another folder"
+            )
 
 
 def _planned(

@@ -1,6 +1,7 @@
 """Going on from a model (fine-tuning): what it must not forget, and how it did before."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from heedful.data.parent import num_old, old_rows
 from heedful.data.prepare import PreparedCorpus
@@ -14,7 +15,7 @@ from heedful.translation.translator import Translator, load
 _MOST_JUDGED = 600  # old pairs, which tell whether something is forgotten
 
 
-def write_old_pairs(parent: ModelFolder, new: PreparedCorpus, mix: float, to: ModelFolder) -> None:
+def write_old_pairs(parent: ModelFolder, new: PreparedCorpus, mix: float, to: Path) -> None:
     """Write what a model must not forget while it learns new pairs.
 
     That is some of the pairs it learned from, or if they are gone, what it makes of new sources.
@@ -23,7 +24,7 @@ def write_old_pairs(parent: ModelFolder, new: PreparedCorpus, mix: float, to: Mo
     count = num_old(len(rows), mix)
     known = parent.corpus / "train.tsv"
     old = old_rows(known, count) if known.exists() else _its_own(parent, rows[:count])
-    write_rows_whole(to.old_file, old)
+    write_rows_whole(to, old)
 
 
 def old_valid_rows(parent: ModelFolder) -> list[Row]:

@@ -146,6 +146,13 @@ def load_recipe(name: str | Path = DEFAULT, folder: str | Path = "", **data: str
     given = {key: str(value) for key, value in data.items() if value}
     made["data"] = _data(corpora[-1] if corpora else [{}], Path(folder), given, name)
     recipe = Recipe(**made, stated=_stated(layers))
+    if recipe.start.folder and recipe.start.folder.config() != recipe.model_config(
+        recipe.start.folder.config().vocab_size
+    ):
+        raise ConfigError(
+            f"{name}, [start]: the sizes are not those of {recipe.start.model}; leave [start] out, "
+            f"and give --from {recipe.start.model}, which takes sizes and a gentle rate"
+        )
     if recipe.training.teachers and len(directions_of(recipe.data)) > 1:
         raise ConfigError(f"{name}: teachers are for one direction, not for a model of several")
     return recipe

@@ -47,8 +47,11 @@ class ModelFolder:
         self.train_ids = self.corpus / "train"
         self.taught_file = self.training / "taught.tsv"
         self.new_pairs = self.training / "new"
-        self.old_file = self.training / "old.tsv"
         self.diagnoses_file = self.training / "diagnoses.jsonl"
+
+    def old_file(self, parent: str, mix: float) -> Path:
+        """Where the pairs are that must not be forgotten of a model, by its checksum."""
+        return self.training / f"old-{parent[:12]}-{mix:g}.tsv"
 
     @property
     def is_finished(self) -> bool:

@@ -262,6 +262,11 @@ class Translator:
             return [Translation(source=it, text=it, score=0.0, flags=flags) for it in texts]
         *before, last = map(self.towards, course.route)
         between = list(texts)
+        if before and options.glossary:
+            raise ConfigError(
+                f"from {course.route[0].from_language} to {course.route[-1].to_language} it goes "
+                f"through {course.route[0].to_language}, where a glossary cannot; leave it out"
+            )
         if before:
             as_usual = replace(options, n_best=1, prefix="", glossary=None)
             firsts = before[0]._translate_one_way(texts, as_usual, replace(config, n_best=1))
@@ -329,7 +334,13 @@ def _joined(first: Translation, second: Translation) -> Translation:
     """Tell of a translation and what was made of it as of one."""
     details = first.details and second.details and through(first.details, second.details)
     flags = dict.fromkeys((*first.flags, *second.flags, "through"))
-    return replace(second, source=first.source, flags=tuple(flags), details=details)
+    return replace(
+        second,
+        source=first.source,
+        flags=tuple(flags),
+        details=details,
+        direction=Direction.of(first.direction.from_language, second.direction.to_language),
+    )
 
 
 def _options(options: Options, changes: Changes) -> Options:
