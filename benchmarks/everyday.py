@@ -2,7 +2,7 @@
 
 BLEU of every direction on test files that it never saw, greedily and as it searches by default; the
 same into English without sentences whose other side is in training with another translation. Then
-sentences as people type them, written down before it was trained, each with its right answers.
+sentences as people type them, each with its right answers, written down before any output was seen.
 """
 
 import argparse
